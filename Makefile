@@ -1,0 +1,59 @@
+# `make` alone lists what there is. Every target sets up what it needs, in .venv.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SHELL := /bin/bash
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+
+# The stamp holds until the package's requirements change.
+$(VENV)/setup.stamp: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (PyTorch included, some minutes the first time) …"
+	$(PIP) --editable ".[torch]"
+	@touch $@
+
+$(VENV)/%.stamp: $(VENV)/setup.stamp
+	$(PIP) --group $*
+	@touch $@
+
+setup: $(VENV)/setup.stamp ## Make .venv with the package and what the demo needs
+
+demo: setup ## Solve a hard problem with every solver, and show them side by side
+	@$(BIN)/discotext demo
+
+test: setup $(VENV)/test.stamp lint ## Everything that must hold: lint, types, tests
+	$(BIN)/python -m pytest -n 2
+
+slow: setup $(VENV)/test.stamp ## The tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/test.stamp ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fix: $(VENV)/test.stamp ## Mend what style can mend by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup $(VENV)/bench.stamp ## Measure: solvers against the optimum, cost of a step, growth (some minutes)
+	$(BIN)/python -m benchmarks.optimality
+	$(BIN)/python -m benchmarks.step_cost
+	$(BIN)/python -m benchmarks.growth
+
+docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html"
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help setup demo test slow lint fix bench docs clean
+.SECONDARY:

@@ -1,0 +1,89 @@
+"""Choose one candidate per position, change at most m of them, and push a score as far as it goes.
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from discotext.version import __version__
+
+if TYPE_CHECKING:
+    from discotext.blackbox import Multilinear as Multilinear
+    from discotext.embedding import EmbeddingOracle as EmbeddingOracle
+    from discotext.laws import OracleReport as OracleReport
+    from discotext.laws import check_oracle as check_oracle
+    from discotext.oracle import BoundingOracle as BoundingOracle
+    from discotext.oracle import DeletingOracle as DeletingOracle
+    from discotext.oracle import FunctionOracle as FunctionOracle
+    from discotext.oracle import Oracle as Oracle
+    from discotext.oracle import RelaxedOracle as RelaxedOracle
+    from discotext.problem import Batch as Batch
+    from discotext.problem import Problem as Problem
+    from discotext.solution import Solution as Solution
+    from discotext.solution import Status as Status
+    from discotext.solvers import Beam as Beam
+    from discotext.solvers import Disco as Disco
+    from discotext.solvers import Exact as Exact
+    from discotext.solvers import GradientGreedy as GradientGreedy
+    from discotext.solvers import Greedy as Greedy
+    from discotext.solvers import LazyGreedy as LazyGreedy
+    from discotext.solvers import LeftToRight as LeftToRight
+    from discotext.solvers import LocalSearch as LocalSearch
+    from discotext.solvers import Proposal as Proposal
+    from discotext.solvers import Random as Random
+    from discotext.solvers import RankedGreedy as RankedGreedy
+    from discotext.solvers import Solver as Solver
+    from discotext.solvers import StochasticGreedy as StochasticGreedy
+    from discotext.solvers import solver_named as solver_named
+    from discotext.solving import Stop as Stop
+    from discotext.solving import solve as solve
+    from discotext.wrappers import Cached as Cached
+    from discotext.wrappers import Chunked as Chunked
+    from discotext.wrappers import Counted as Counted
+    from discotext.wrappers import Guarded as Guarded
+
+_HOME = {
+    "blackbox": ["Multilinear"],
+    "embedding": ["EmbeddingOracle"],
+    "laws": ["OracleReport", "check_oracle"],
+    "oracle": ["BoundingOracle", "DeletingOracle", "FunctionOracle", "Oracle", "RelaxedOracle"],
+    "problem": ["Batch", "Problem"],
+    "solution": ["Solution", "Status"],
+    "solvers": [
+        "Beam",
+        "Disco",
+        "Exact",
+        "GradientGreedy",
+        "Greedy",
+        "LazyGreedy",
+        "LeftToRight",
+        "LocalSearch",
+        "Proposal",
+        "Random",
+        "RankedGreedy",
+        "Solver",
+        "StochasticGreedy",
+        "solver_named",
+    ],
+    "solving": ["Stop", "solve"],
+    "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = ["__version__", *sorted(_MODULE_OF)]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'discotext' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"discotext.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULE_OF])

@@ -1,0 +1,45 @@
+"""The command line: one file per command, loaded when it is called."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from discotext.version import __version__
+
+COMMANDS = {
+    "demo": "Solve problems whose optimum is known with every solver, and show them side by side.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and first sentence, and imports only the one that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"discotext.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="discotext")
+def cli() -> None:
+    """How far can a few word changes push a text classifier, and how near is that to the true worst case?"""
+
+
+def main() -> None:
+    """Run the command line. A mistake of the user's ends in one sentence and status 1, a wrong call in status 2."""
+    try:
+        cli(prog_name="discotext")
+    except (ValueError, TypeError, OSError, RuntimeError, ImportError) as error:
+        click.echo(f"discotext: {error}", err=True)
+        raise SystemExit(1) from None

@@ -1,0 +1,88 @@
+"""A PyTorch model of word vectors as an oracle, with its gradient.
+
+A mixture of candidates is a mixture of their vectors, Σ_j α_i^j w_i^j, for all positions at once. That is exactly
+`torch.nn.functional.embedding_bag` with weights: one fused kernel, the gradient with respect to α included, and no
+tensor of size texts × words × candidates × dimensions. PyTorch is imported when the first oracle is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discotext.problem import Batch
+from discotext.segments import Choices, Floats, Ints
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class EmbeddingOracle:
+    """Scores texts by a model of their word vectors.
+
+    ids: (K,) for every candidate of every position, its row in the table.
+    table: (V, d) word vectors, a tensor; the work is done where it lives and in its precision.
+    model: takes vectors (R, n, d) and lengths (R,), returns scores (R,). Vectors beyond a text's end are zero. It must
+        be in evaluation mode: a row's score may not depend on the others.
+    """
+
+    exact_at_vertices = True
+
+    def __init__(self, batch: Batch, ids: Ints, table: Tensor, model: Callable[[Tensor, Tensor], Tensor]) -> None:
+        import torch
+
+        if len(ids) != batch.candidates:
+            raise ValueError(
+                f"there are {len(ids)} ids, but the batch has {batch.candidates} candidates; give one each"
+            )
+        if len(ids) and not (int(np.min(ids)) >= 0 and int(np.max(ids)) < len(table)):
+            raise ValueError(f"ids run from {np.min(ids)} to {np.max(ids)}, but the table has {len(table)} rows")
+        self.batch, self.model = batch, model
+        self.ids = torch.as_tensor(np.asarray(ids, dtype=np.int64), device=table.device)
+        self.table = table.detach()
+
+    def score(self, problems: Ints, choices: Choices) -> Floats:
+        import torch
+
+        layout = self.batch.take(problems)
+        with torch.inference_mode():
+            picked = self._ids_of(problems)[torch.from_numpy(layout.chosen(choices)).to(self.ids.device)]
+            vectors = torch.nn.functional.embedding(picked, self.table)
+            return to_numpy(self._run(layout, vectors))
+
+    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        import torch
+
+        layout = self.batch.take(problems)
+        weights = torch.from_numpy(np.ascontiguousarray(alpha)).to(self.table).requires_grad_()
+        offsets = torch.from_numpy(layout.starts).to(self.ids.device)
+        with torch.enable_grad():
+            vectors = torch.nn.functional.embedding_bag(
+                self._ids_of(problems), self.table, offsets, mode="sum", per_sample_weights=weights
+            )
+            # cuDNN cannot run a recurrent layer backwards in evaluation mode.
+            with torch.backends.cudnn.flags(enabled=False):
+                scores = self._run(layout, vectors)
+                (gradient,) = torch.autograd.grad(scores.sum(), weights)
+        return to_numpy(scores), to_numpy(gradient)
+
+    def _ids_of(self, problems: Ints) -> Tensor:
+        import torch
+
+        return self.ids[torch.from_numpy(self.batch.flat_rows(problems)).to(self.ids.device)]
+
+    def _run(self, layout: Batch, vectors: Tensor) -> Tensor:
+        """Pad (N, d) vectors over positions and hand them to the model."""
+        import torch
+
+        mask = torch.from_numpy(layout.mask).to(vectors.device)
+        padded = vectors.new_zeros(*mask.shape, vectors.shape[1])
+        padded = padded.masked_scatter(mask.unsqueeze(-1), vectors)
+        return self.model(padded, torch.from_numpy(layout.sizes).to(vectors.device))
+
+
+def to_numpy(tensor: Tensor) -> Floats:
+    """A tensor of any device and precision as float64."""
+    return np.asarray(tensor.detach().cpu().double().numpy())

@@ -1,0 +1,62 @@
+"""Arithmetic on segments: runs of one long array, one run per position or problem.
+
+A batch of problems is a concatenation. Everything a solver does to "each position" is then one pass over one flat
+array, and nothing is ever padded to the longest list of candidates. NumPy's `reduceat` does the work; it is only
+right for segments that are not empty, which every position guarantees (a word can always be kept).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Choices = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
+    """Concatenate the runs start, start + 1, …, start + length − 1. Empty runs are allowed.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths))
+
+
+def segment_max(values: Floats, starts: Ints) -> Floats:
+    """The largest value of each segment. No segment may be empty.
+
+    >>> segment_max(np.array([1.0, 4.0, 3.0]), np.array([0, 2]))
+    array([4., 3.])
+    """
+    if not len(starts):
+        return np.empty(0)
+    return np.asarray(np.maximum.reduceat(values, starts))
+
+
+def segment_sum(values: Floats, starts: Ints) -> Floats:
+    """The sum of each segment. No segment may be empty.
+
+    >>> segment_sum(np.array([1.0, 4.0, 3.0]), np.array([0, 2]))
+    array([5., 3.])
+    """
+    if not len(starts):
+        return np.empty(0)
+    return np.asarray(np.add.reduceat(values, starts))
+
+
+def segment_argmax(values: Floats, starts: Ints, counts: Ints) -> tuple[Ints, Floats]:
+    """Where each segment is largest (as an index inside the segment, ties to the first) and how large.
+
+    >>> segment_argmax(np.array([1.0, 4.0, 4.0, 3.0]), np.array([0, 3]), np.array([3, 1]))
+    (array([1, 0]), array([4., 3.]))
+    """
+    largest = segment_max(values, starts)
+    hits = np.flatnonzero(values == np.repeat(largest, counts))
+    segments = np.searchsorted(starts, hits, side="right") - 1
+    first = np.empty(len(starts), dtype=np.int64)
+    # Written back to front, so that the first of several equal entries is the one that stays.
+    first[segments[::-1]] = hits[::-1]
+    return first - starts, largest

@@ -1,0 +1,96 @@
+"""From the corners of the cube to its inside: the Lovász and the multilinear extension.
+
+A set is a corner of [0, 1]^n. Two ways to fill in the rest are both expectations of f of a random set:
+
+    Lovász        one uniform threshold θ for all: {i : x_i > θ}   piecewise linear; convex exactly if f is submodular
+    multilinear   each element by itself with probability x_i      a polynomial; then concave along x + t·d, d ≥ 0
+
+The Lovász extension takes n + 1 values of f, so it is always exact; the multilinear takes 2^n, so it can be sampled.
+Both have a sampled form here, because that both are expectations is worth being able to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discotext.segments import Bools, Floats
+from discotext.setfunctions.set_function import SetFunction, table
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean of draws and its standard error."""
+
+    mean: float
+    error: float
+    draws: int
+
+
+def lovasz(f: SetFunction, x: Sequence[float] | Floats) -> float:
+    """The Lovász extension: f(∅) + Σ_i x_{(i)} Δ((i) | {(1), …, (i − 1)}), the coordinates in falling order.
+
+    x: (n,) in the cube. n + 1 values of f.
+
+    >>> f = SetFunction(2, lambda members: float(len(members) > 0))
+    >>> lovasz(f, [0.25, 0.5])
+    0.5
+    """
+    point = checked(f, x)
+    order = np.argsort(-point, kind="stable")
+    values = f.values(order[:size].tolist() for size in range(f.n + 1))
+    return float(values[0] + point[order] @ np.diff(values))
+
+
+def sample_lovasz(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> Estimate:
+    """The Lovász extension as the mean of f({i : x_i > θ}) over random thresholds θ."""
+    point = checked(f, x)
+    thresholds = np.random.default_rng(seed).random((enough(draws), 1))
+    return estimate(f, point > thresholds)
+
+
+def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
+    """The multilinear extension: Σ_S f(S) Π_{i ∈ S} x_i Π_{i ∉ S} (1 − x_i), from all 2^n values.
+
+    x: (n,) in the cube. Beyond 20 elements use `sample_multilinear`.
+
+    >>> f = SetFunction(2, lambda members: float(len(members) > 0))
+    >>> multilinear(f, [0.25, 0.5])
+    0.625
+    """
+    values = table(f)
+    # The last element owns the highest bit, so it splits the table into halves: without it and with it.
+    for weight in checked(f, x)[::-1]:
+        without, with_it = values.reshape(2, -1)
+        values = (1 - weight) * without + weight * with_it
+    return float(values[0])
+
+
+def sample_multilinear(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> Estimate:
+    """The multilinear extension as the mean of f over random sets that hold each i with probability x_i."""
+    point = checked(f, x)
+    coins = np.random.default_rng(seed).random((enough(draws), f.n))
+    return estimate(f, point > coins)
+
+
+def checked(f: SetFunction, x: Sequence[float] | Floats) -> Floats:
+    point = np.asarray(x, dtype=np.float64)
+    if point.shape != (f.n,):
+        raise ValueError(f"x has shape {point.shape}, but f has {f.n} elements; give one number for each")
+    if not ((point >= 0) & (point <= 1)).all():
+        raise ValueError(f"x is {point.tolist()}; an extension is defined on the cube, give numbers from 0 to 1")
+    return point
+
+
+def enough(draws: int) -> int:
+    if draws < 2:
+        raise ValueError(f"draws is {draws}, but a mean with an error needs at least 2; choose 2 or more")
+    return draws
+
+
+def estimate(f: SetFunction, chosen: Bools) -> Estimate:
+    """The mean of f over the sets given as rows of a truth table."""
+    values = f.values(np.flatnonzero(row).tolist() for row in chosen)
+    return Estimate(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values))

@@ -1,0 +1,103 @@
+"""The paper's experimental set-up: Adam on cost + penalties, from β = 10 for the original and 0.05 for the rest.
+
+λ is printed with its use; γ = 6C(s)/√n and κ = 0.2 are printed without. Two readings of them are offered, and they are
+readings, not the paper's word:
+
+    "budget"      adds γ · max(0, ‖1 − α⁰‖_2 − √(κn)). At a one-hot α this is the budget that eq. 6 leaves out: it
+                  vanishes exactly when at most κn words change.
+    "confidence"  takes κ as Carlini and Wagner's confidence, C = max(−score, −κ), and adds γ · ‖1 − α⁰‖_2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from discotext.oracle import RelaxedOracle
+from discotext.penalty import changed_mass, per_candidate
+from discotext.problem import Batch
+from discotext.relaxation import experiment_start, pull_back, to_alpha
+from discotext.rounding import best_vertex
+from discotext.segments import Floats, Ints
+from discotext.solvers.climbing import Climbers
+from discotext.solvers.proposal import Proposals, among
+from discotext.solvers.proximal import SMALLEST_COST, penalty_weight
+
+
+@dataclass(frozen=True)
+class DiscoAdam:
+    """Adam with learning rate 1 for at most 100 steps; every iterate is rounded within budget and scored.
+
+    reading: what γ and κ do, "budget" or "confidence" (see above).
+    """
+
+    needs: ClassVar[type] = RelaxedOracle
+    reading: Literal["budget", "confidence"] = "budget"
+    p: int = 1
+    steps: int = 100
+    rate: float = 1.0
+    penalty: float = 3.0
+    gamma: float = 6.0
+    kappa: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.reading not in ("budget", "confidence"):
+            raise ValueError(f"reading is {self.reading!r}; choose 'budget' or 'confidence'")
+        if self.p < 1 or int(self.p) != self.p:
+            raise ValueError(f"p is {self.p}; choose a natural number, 1 or more")
+        if self.steps < 1 or not self.rate > 0:
+            raise ValueError(f"steps is {self.steps} and rate is {self.rate}; choose steps ≥ 1 and a rate above 0")
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+        rows = np.flatnonzero(batch.sizes > 0)
+        layout = batch.take(rows)
+        beta = experiment_start(layout)
+        originals = oracle.score(rows, batch.originals()[rows])
+        weight = penalty_weight(self.penalty, originals, beta, layout)
+        gamma = self.gamma * np.maximum(np.abs(originals), SMALLEST_COST) / np.sqrt(layout.sizes)
+        adam = Adam(np.zeros_like(beta), np.zeros_like(beta))
+        for step in range(1, self.steps + 1):
+            slope = self._slope(oracle, rows, beta, weight, gamma, layout)
+            beta = beta - self.rate * adam.direction(slope, step)
+            choices = best_vertex(to_alpha(beta, layout, self.p), layout)
+            active = yield Climbers.at(batch, oracle, rows, choices).proposal()
+            kept = np.flatnonzero(among(rows, active))
+            if not len(kept):
+                return
+            if len(kept) < len(rows):
+                flat = layout.flat_rows(kept)
+                beta, adam = beta[flat], Adam(adam.first[flat], adam.second[flat])
+                rows, weight, gamma, layout = rows[kept], weight[kept], gamma[kept], layout.take(kept)
+
+    def _slope(
+        self, oracle: RelaxedOracle, rows: Ints, beta: Floats, weight: Floats, gamma: Floats, layout: Batch
+    ) -> Floats:
+        """The gradient in β of cost + λ‖β‖_1 + the term of the reading."""
+        alpha = to_alpha(beta, layout, self.p)
+        scores, gradient = oracle.relaxed(rows, alpha)
+        mass, mass_gradient = changed_mass(alpha, layout)
+        if self.reading == "budget":
+            cost_share = np.ones(len(rows))
+            mass_share = gamma * (mass > np.sqrt(self.kappa * layout.sizes))
+        else:
+            cost_share = (scores < self.kappa).astype(np.float64)
+            mass_share = gamma
+        in_alpha = per_candidate(mass_share, layout) * mass_gradient - per_candidate(cost_share, layout) * gradient
+        return pull_back(beta, in_alpha, layout, self.p) + per_candidate(weight, layout) * np.sign(beta)
+
+
+@dataclass
+class Adam:
+    """Running moments (Kingma and Ba 2014), per candidate, so that problems can leave by slicing."""
+
+    first: Floats
+    second: Floats
+
+    def direction(self, gradient: Floats, step: int) -> Floats:
+        """What to subtract, for a learning rate of 1. step: counted from 1."""
+        self.first = 0.9 * self.first + 0.1 * gradient
+        self.second = 0.999 * self.second + 0.001 * gradient**2
+        scale = np.sqrt(self.second / (1 - 0.999**step)) + 1e-8
+        return np.asarray(self.first / (1 - 0.9**step) / scale)

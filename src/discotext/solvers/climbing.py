@@ -1,0 +1,118 @@
+"""Climbing: from each of many feasible choices to a better one nearby, led by the gradient, until none is found.
+
+A row is a climber; a problem may have many. Each round costs a climber one gradient and as many forwards as it is
+proposed moves. Climbers of one problem share what it may spend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from discotext.oracle import Oracle, RelaxedOracle
+from discotext.problem import Batch
+from discotext.segments import Bools, Choices, Floats, Ints
+from discotext.solvers.beam import best_distinct
+from discotext.solvers.moves import best_moves
+from discotext.solvers.proposal import Proposal, among
+from discotext.solvers.swaps import best_of_each
+from discotext.wrappers import passes_spent
+
+
+@dataclass(frozen=True)
+class Climbers:
+    """Rows of (problem, choice, score)."""
+
+    problems: Ints
+    choices: Choices
+    scores: Floats
+
+    def __len__(self) -> int:
+        return len(self.problems)
+
+    def take(self, which: Ints | Bools) -> Climbers:
+        return Climbers(self.problems[which], self.choices[which], self.scores[which])
+
+    @staticmethod
+    def nobody(batch: Batch) -> Climbers:
+        return Climbers(np.empty(0, dtype=np.int64), np.zeros((0, batch.n_max), dtype=np.int32), np.empty(0))
+
+    @staticmethod
+    def at(batch: Batch, oracle: Oracle, problems: Ints, choices: Choices) -> Climbers:
+        """Climbers at choices that are scored now. choices: (R, n), as wide as the rows need."""
+        wide = np.zeros((len(problems), batch.n_max), dtype=np.int32)
+        wide[:, : choices.shape[1]] = choices
+        return Climbers(problems, wide, oracle.score(problems, wide))
+
+    def proposal(self) -> Proposal:
+        return Proposal(self.problems, self.choices, self.scores)
+
+    def best(self, count: int) -> Climbers:
+        """The best `count` climbers of each problem, at most one of those at the same place; problems in order."""
+        multipliers = np.random.default_rng(0).integers(1, 2**63, size=self.choices.shape[1], dtype=np.uint64)
+        return self.take(best_distinct(self.problems, self.choices.astype(np.uint64) @ multipliers, self.scores, count))
+
+    def __add__(self, other: Climbers) -> Climbers:
+        return Climbers(
+            np.concatenate([self.problems, other.problems]),
+            np.concatenate([self.choices, other.choices]),
+            np.concatenate([self.scores, other.scores]),
+        )
+
+
+class Purse:
+    """What each problem may still spend, in passes (forwards + backwards) that really reach the model.
+
+    It also remembers where climbers have been: one that comes to a place already visited would only repeat a path.
+    """
+
+    def __init__(self, batch: Batch, oracle: Oracle, passes: Floats | float = np.inf) -> None:
+        self.oracle = oracle
+        self.limit = np.asarray(passes + passes_spent(oracle, np.arange(len(batch))), dtype=np.float64)
+        self._visited: set[tuple[int, bytes]] = set()
+
+    def affords(self, problems: Ints, passes: float) -> Bools:
+        """(R,) True for rows that can be paid for if all rows before them are."""
+        order = np.argsort(problems, kind="stable")
+        grouped = problems[order]
+        turn = np.empty(len(problems))
+        turn[order] = np.arange(len(order)) - np.searchsorted(grouped, grouped, side="left") + 1
+        return np.asarray(passes_spent(self.oracle, problems) + turn * passes <= self.limit[problems])
+
+    def visit(self, climbers: Climbers) -> Bools:
+        """(R,) True for climbers at a place where none has been before; they have been there now."""
+        new = np.zeros(len(climbers), dtype=bool)
+        for row, (problem, choice) in enumerate(zip(climbers.problems.tolist(), climbers.choices, strict=True)):
+            place = (problem, choice.tobytes())
+            new[row] = place not in self._visited
+            self._visited.add(place)
+        return new
+
+
+def climb(
+    batch: Batch, oracle: RelaxedOracle, climbers: Climbers, proposals: int, purse: Purse
+) -> Generator[Proposal, Ints, Climbers]:
+    """Move every climber uphill until no proposed move is better; returns where they ended."""
+    ended = climbers.take(np.empty(0, dtype=np.int64))
+    while len(climbers):
+        going = purse.visit(climbers) & purse.affords(climbers.problems, 2 + proposals)
+        ended, climbers = ended + climbers.take(~going), climbers.take(going)
+        if not len(climbers):
+            break
+        layout = batch.take(climbers.problems)
+        _, gradient = oracle.relaxed(climbers.problems, layout.one_hot(climbers.choices))
+        moves = best_moves(layout, climbers.choices, gradient, proposals)
+        moved = moves.apply(climbers.choices)
+        found = oracle.score(climbers.problems[moves.rows], moved)
+        best = best_of_each(moves.rows, found)
+        better = best[found[best] > climbers.scores[moves.rows[best]]]
+        stuck = np.ones(len(climbers), dtype=bool)
+        stuck[moves.rows[better]] = False
+        ended = ended + climbers.take(stuck)
+        climbers = Climbers(climbers.problems[moves.rows[better]], moved[better], found[better])
+        active = yield climbers.proposal()
+        climbers = climbers.take(among(climbers.problems, active))
+        ended = ended.take(among(ended.problems, active))
+    return ended

@@ -1,0 +1,159 @@
+"""The default: the relaxation finds the region, climbing finds the choice, restarts make sure.
+
+Measured, on networks small enough to enumerate and on LSTMs of real text: a few Frank–Wolfe steps put several good
+and different feasible choices on the table for three passes each; climbing from more than one of them finds more than
+climbing longer from one; and once all have ended, passes are best spent on new starts, some from slopes at random
+mixtures (far from everything seen), some from the best choice with two words exchanged at random (near it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from discotext.oracle import Oracle, RelaxedOracle
+from discotext.problem import Batch
+from discotext.rounding import best_vertex
+from discotext.sampling import interior_point
+from discotext.segments import Bools, Floats, Ints
+from discotext.solvers.climbing import Climbers, Purse, climb
+from discotext.solvers.exact import enumerate_levels
+from discotext.solvers.frank_wolfe import frank_wolfe, spread_start
+from discotext.solvers.proposal import Proposal, Proposals, among
+from discotext.wrappers import Renumbered
+
+STEPS, PROPOSALS = 5, 8
+KICKED = 2  # words exchanged at random to leave a local optimum
+
+
+@dataclass(frozen=True)
+class DiscoGuided:
+    """Frank–Wolfe, then climbing, then restarts while passes are left.
+
+    effort: "default" ends when the first climbers do, after some dozens of passes. "high" goes on with restarts for as
+        many passes as `Greedy` would spend; a number is a multiple of that.
+    enumerate: score every choice where that costs no more passes than searching, and mark the answer proved.
+    """
+
+    needs: ClassVar[type] = RelaxedOracle
+    effort: Literal["default", "high"] | float = "default"
+    enumerate: bool = True
+
+    def __post_init__(self) -> None:
+        if self.effort not in ("default", "high") and not (isinstance(self.effort, int | float) and self.effort > 0):
+            raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0 (1 is 'high')")
+
+    @property
+    def multiple(self) -> float:
+        """Passes to spend on restarts and all, in units of what greedy would spend; 0 for no restarts."""
+        if isinstance(self.effort, str):
+            return {"default": 0.0, "high": 1.0}[self.effort]
+        return float(self.effort)
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+        starts = 4 if self.multiple else 2
+        usual = 3.0 * STEPS + 2 * starts * (2 + PROPOSALS)
+        passes = np.maximum(self.multiple * greedy_passes(batch), usual)
+        small = enumerable(batch, passes) if self.enumerate else np.zeros(len(batch), dtype=bool)
+        searched = np.flatnonzero(~small)
+        if small.any():
+            searched = yield from enumerated(batch, oracle, np.flatnonzero(small), searched)
+        if not len(searched):
+            return
+        yield from renumber(
+            self._search(batch.take(searched), oracle, searched, passes[searched], starts, rng), searched
+        )
+
+    def _search(
+        self, batch: Batch, oracle: RelaxedOracle, numbers: Ints, passes: Floats, starts: int, rng: np.random.Generator
+    ) -> Proposals:
+        inner = Renumbered(oracle, batch, numbers)
+        purse = Purse(batch, inner, passes if self.multiple else np.inf)
+        met = yield from frank_wolfe(batch, inner, np.arange(len(batch)), spread_start(batch), STEPS)
+        ended = yield from climb(batch, inner, met.best(starts), PROPOSALS, purse)
+        while self.multiple and len(ended):
+            best = ended.best(1)
+            best = best.take(purse.affords(best.problems, 3 + PROPOSALS))
+            if not len(best):
+                return
+            rich = best.problems[purse.affords(best.problems, 2 * (4 + PROPOSALS))]
+            new = far_starts(batch, inner, rich, rng) + near_starts(batch, inner, best, rng)
+            active = yield new.proposal()
+            new, best = new.take(among(new.problems, active)), best.take(among(best.problems, active))
+            ended = yield from climb(batch, inner, new, PROPOSALS, purse)
+            # Whoever is still active has a climber that ended; the others have left while it went on.
+            ended = ended + best.take(among(best.problems, ended.problems))
+
+
+def greedy_passes(batch: Batch) -> Floats:
+    """(B,) what `Greedy` spends if it uses its whole budget: a pass for each swap of each round."""
+    words = np.bincount(batch.problem_of_position, weights=batch.counts > 1, minlength=len(batch))
+    pairs = (batch.widths - batch.sizes).astype(np.float64)
+    rounds = np.minimum(batch.budgets, words)
+    # Each round takes one word, of average width, out of the next ones.
+    return np.asarray(rounds * pairs - pairs / np.maximum(words, 1) * rounds * (rounds - 1) / 2)
+
+
+def enumerable(batch: Batch, passes: Floats) -> Bools:
+    """(B,) True where the whole space has no more choices than the passes a search would spend."""
+    # One change alone gives this many; only where that is little is the exact count worth its time.
+    maybe = np.flatnonzero(1 + (batch.widths - batch.sizes) * (batch.budgets > 0) <= passes)
+    small = np.zeros(len(batch), dtype=bool)
+    small[maybe] = [batch[index].feasible_choices <= passes[index] for index in maybe.tolist()]
+    return small
+
+
+def enumerated(batch: Batch, oracle: Oracle, small: Ints, others: Ints) -> Generator[Proposal, Ints, Ints]:
+    """Enumerate the small problems; returns which of the others go on."""
+    part = batch.take(small)
+    inner = Renumbered(oracle, part, small)
+    active = yield from renumber(enumerate_levels(part, inner), small)
+    return others if active is None else np.intersect1d(others, active)
+
+
+def renumber(proposals: Proposals, numbers: Ints) -> Generator[Proposal, Ints, Ints | None]:
+    """Follow a search over some of the problems, in the numbers of all; returns who was active last."""
+    active: Ints | None = None
+    try:
+        proposal = next(proposals)
+        while True:
+            active = yield Proposal(
+                numbers[proposal.problems],
+                proposal.choices,
+                proposal.scores,
+                numbers[proposal.proved],
+                proposal.below,
+            )
+            proposal = proposals.send(np.flatnonzero(np.isin(numbers, active)))
+    except StopIteration:
+        return active
+
+
+def far_starts(batch: Batch, oracle: RelaxedOracle, problems: Ints, rng: np.random.Generator) -> Climbers:
+    """The vertex that the slope at a random mixture points to."""
+    layout = batch.take(problems)
+    _, gradient = oracle.relaxed(problems, interior_point(layout, rng))
+    return Climbers.at(batch, oracle, problems, best_vertex(gradient, layout))
+
+
+def near_starts(batch: Batch, oracle: RelaxedOracle, best: Climbers, rng: np.random.Generator) -> Climbers:
+    """The best choice so far with two changed words put back and two others changed, all at random."""
+    layout = batch.take(best.problems)
+    choices = best.choices[:, : layout.n_max].copy()
+    put_back = random_positions(choices != 0, rng)
+    changed = random_positions((choices == 0) & (layout.dense_counts > 1), rng)
+    candidate = 1 + np.floor(rng.random(choices.shape) * np.maximum(layout.dense_counts - 1, 0))
+    choices[put_back] = 0
+    room = layout.budgets - (choices != 0).sum(axis=1)
+    changed &= np.cumsum(changed, axis=1) <= room[:, None]
+    return Climbers.at(batch, oracle, best.problems, np.where(changed, candidate, choices).astype(np.int32))
+
+
+def random_positions(allowed: Bools, rng: np.random.Generator) -> Bools:
+    """In each row, `KICKED` of the allowed positions at random (all, where there are fewer)."""
+    keys = np.where(allowed, rng.random(allowed.shape), np.inf)
+    rank = np.argsort(np.argsort(keys, axis=1), axis=1)
+    return np.asarray(allowed & (rank < KICKED))

@@ -1,0 +1,63 @@
+"""Lazy greedy (CELF): gains of earlier rounds as bounds for later ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discotext.oracle import Oracle
+from discotext.problem import Batch
+from discotext.segments import segment_argmax
+from discotext.solvers.proposal import Proposal, Proposals, among
+from discotext.solvers.swaps import all_swaps, score_swaps
+
+
+@dataclass(frozen=True)
+class LazyGreedy:
+    """Greedy that asks again only for the swap that looked best.
+
+    When gains can only shrink as changes are added (a submodular score), a gain measured earlier is an upper bound, and
+    the answer equals `Greedy`'s at a fraction of its forwards. On any other score it is a heuristic.
+    """
+
+    needs: ClassVar[type] = Oracle
+
+    def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:
+        problems = np.flatnonzero((batch.budgets > 0) & (batch.widths > batch.sizes))
+        layout = batch.take(problems)
+        choices = batch.originals()[problems]
+        scores = oracle.score(problems, choices)
+        swaps = all_swaps(layout)
+        usable = swaps.candidates > 0
+        gains = np.full(layout.candidates, -np.inf)
+        gains[usable] = score_swaps(oracle, problems, choices, swaps.take(usable)) - scores[swaps.rows[usable]]
+        fresh = np.ones(layout.candidates, dtype=bool)
+        while len(problems):
+            where, largest = segment_argmax(gains, layout.first_candidate[:-1], layout.widths)
+            top = layout.first_candidate[:-1] + where
+            taken = fresh[top] & (largest > 0)
+            done = largest <= 0
+            if taken.any():
+                picked = swaps.take(top[taken])
+                choices[picked.rows, picked.positions] = picked.candidates
+                scores[taken] += largest[taken]
+                # The position is spent: none of its candidates may be taken again; all other gains are stale.
+                gains[taken[swaps.rows] & (choices[swaps.rows, swaps.positions] > 0)] = -np.inf
+                fresh[taken[swaps.rows]] = False
+                done |= (choices != 0).sum(axis=1) >= layout.budgets
+                active = yield Proposal(problems[taken], choices[taken], scores[taken])
+                done |= taken & ~among(problems, active)
+            stale = ~taken & ~done
+            if stale.any():
+                asked = swaps.take(top[stale])
+                gains[top[stale]] = score_swaps(oracle, problems, choices, asked) - scores[stale]
+                fresh[top[stale]] = True
+            if done.any():
+                kept = np.flatnonzero(~done)
+                flat = layout.flat_rows(kept)
+                gains, fresh = gains[flat], fresh[flat]
+                problems, choices, scores = problems[kept], choices[kept], scores[kept]
+                layout = layout.take(kept)
+                swaps = all_swaps(layout)

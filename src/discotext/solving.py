@@ -1,0 +1,257 @@
+"""solve(): the one loop, for every solver.
+
+A solver proposes; everything else happens here, once: the check of what it needs, the seed, the clock, the limits, the
+best choice so far, who has reached the goal and leaves, what can be taken back, and a last look at every answer by
+asking the oracle again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discotext.oracle import ABILITY_NAMES, Oracle, can
+from discotext.problem import Batch, count_changes
+from discotext.segments import Bools, Choices, Floats, Ints
+from discotext.solution import Solution, Status
+from discotext.solvers.proposal import Proposal, Solver
+from discotext.taking_back import take_back
+from discotext.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to give up. seconds: the whole call; forwards, backwards: for each problem, the last check included."""
+
+    seconds: float | None = None
+    forwards: int | None = None
+    backwards: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("seconds", 0), ("forwards", 1), ("backwards", 0)):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise ValueError(f"{name} is {value}; choose {least} or more, or None for no limit")
+
+
+def solve(
+    batch: Batch,
+    oracle: Oracle,
+    solver: Solver,
+    *,
+    goal: float | None = None,
+    seed: int = 0,
+    stop: Stop = Stop(),  # noqa: B008 (frozen)
+    cells: int = 65_536,
+    watch: Callable[[int, int], None] | None = None,
+) -> list[Solution]:
+    """Search every problem of a batch, and return one checked solution each.
+
+    goal: None maximises to the end, ties to fewer changes. A number means: score at least this much with as few changes
+        as possible, and otherwise as high as possible; a problem that reaches it leaves at once.
+    seed: everything random comes from it.
+    stop: limits; what was found until then is returned.
+    cells: rows × positions of one call to the oracle at most.
+    watch: called with (problems that have left, all problems) as the search goes on.
+
+    >>> from discotext.oracle import FunctionOracle
+    >>> from discotext.problem import Problem
+    >>> from discotext.solvers import Greedy
+    >>> batch = Batch.of([Problem((3, 3, 1), budget=1)])
+    >>> oracle = FunctionOracle(batch, lambda problem, choice: float(sum(choice)))
+    >>> solution, = solve(batch, oracle, Greedy())
+    >>> solution.choice, solution.score, solution.status.value
+    (array([2, 0, 0], dtype=int32), 2.0, 'A better choice than the original was found; it may not be the best.')
+    """
+    check_needs(batch, oracle, solver)
+    return Search(batch, oracle, goal, stop, cells, watch).run(solver, seed)
+
+
+def check_needs(batch: Batch, oracle: Oracle, solver: Solver) -> None:
+    """Raise, before any work, if the solver cannot run on this oracle or these problems."""
+    name, kind = type(solver).__name__, type(oracle).__name__
+    if not can(oracle, Oracle):
+        raise TypeError(f"{kind} is not an oracle: it has no method `score(problems, choices)`")
+    if not can(oracle, solver.needs):
+        raise TypeError(
+            f"{name} needs {ABILITY_NAMES[solver.needs]}, which {kind} does not have; choose a solver that only needs "
+            "scores (Greedy, Beam, LocalSearch), or wrap the oracle in Multilinear, which pays in forwards"
+        )
+    refuse = getattr(solver, "refuse", None)
+    if refuse is not None:
+        refuse(batch, oracle)
+
+
+class Search:
+    """The state of one call of `solve`."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        oracle: Oracle,
+        goal: float | None,
+        stop: Stop,
+        cells: int,
+        watch: Callable[[int, int], None] | None,
+    ) -> None:
+        self.batch, self.goal, self.watch = batch, goal, watch
+        self.began = self.ticked = time.perf_counter()
+        self.guarded = Guarded(oracle, batch)
+        self.counted = Counted(
+            self.guarded,
+            batch,
+            # One forward is kept back for the check at the end.
+            max_forwards=None if stop.forwards is None else max(stop.forwards - 1, 0),
+            max_backwards=stop.backwards,
+            deadline=None if stop.seconds is None else self.began + stop.seconds,
+        )
+        self.chunked = Chunked(self.counted, batch, cells)
+        self.oracle = Cached(self.chunked, batch)
+        self.choices = batch.originals()
+        self.scores: Floats = np.full(len(batch), -np.inf)
+        self.original: Floats = self.scores.copy()
+        self.reached: Bools = np.zeros(len(batch), dtype=bool)
+        self.proved: Bools = np.zeros(len(batch), dtype=bool)
+        self.seconds: Floats = np.zeros(len(batch))
+        self.active: Ints = np.arange(len(batch))
+
+    def run(self, solver: Solver, seed: int) -> list[Solution]:
+        everyone = np.arange(len(self.batch))
+        self.original = self.oracle.score(everyone, self.choices)
+        self.scores = self.original.copy()
+        if self.goal is not None:
+            self.reached = self.scores >= self.goal
+        # With nothing to change, the original is all there is.
+        self.proved |= (self.batch.budgets == 0) | (self.batch.widths == self.batch.sizes)
+        self.proved |= self.reached
+        self._tick()
+        if len(self.active):
+            self._follow(solver, seed)
+        self._take_back()
+        self._check()
+        return [self._solution(index) for index in everyone.tolist()]
+
+    def _follow(self, solver: Solver, seed: int) -> None:
+        """Run the solver on the problems that are still open, until it ends or nobody is left."""
+        open_ = self.active
+        # Those that are settled already do not enter: the solver sees a batch of the others only.
+        batch = self.batch if len(open_) == len(self.batch) else self.batch.take(open_)
+        inner = self.oracle if batch is self.batch else Renumbered(self.oracle, batch, open_)
+        proposals = solver.propose(batch, inner, np.random.default_rng(seed))
+        try:
+            proposal = next(proposals)
+            while True:
+                self._take(proposal, open_, type(solver).__name__)
+                self._tick()
+                if not len(self.active):
+                    proposals.close()
+                    return
+                proposal = proposals.send(np.flatnonzero(np.isin(open_, self.active)))
+        except StopIteration:
+            self._tick()
+
+    def _take(self, proposal: Proposal, numbers: Ints, name: str) -> None:
+        """Look at a proposal, and keep what is better than what there is."""
+        problems, scores = numbers[proposal.problems], proposal.scores
+        choices = proposal.choices
+        if len(problems):
+            bad = self.batch.take(problems).infeasible(choices)
+            if bad.any():
+                row = int(np.flatnonzero(bad)[0])
+                raise RuntimeError(
+                    f"{name} proposed {choices[row].tolist()} for problem {problems[row]}, which is not within its "
+                    "candidates and budget; this is a fault of the solver"
+                )
+            self._keep_best(problems, choices, scores, proposal.below)
+        self.proved[numbers[proposal.proved]] = True
+
+    def _keep_best(self, problems: Ints, choices: Choices, scores: Floats, below: int) -> None:
+        changes = count_changes(choices)
+        reached = np.zeros(len(problems), dtype=bool) if self.goal is None else scores >= self.goal
+        # Best of each problem last: reaching counts most, then, if reached, fewer changes; then score; then changes.
+        order = np.lexsort((-changes, scores, np.where(reached, -changes, 0), reached, problems))
+        last = order[np.flatnonzero(np.append(np.diff(problems[order]) != 0, True))]
+        rows = problems[last]
+        now = count_changes(self.choices[rows])
+        better = reached[last] & ~self.reached[rows]
+        better |= ~reached[last] & ~self.reached[rows] & (scores[last] > self.scores[rows])
+        better |= ~self.reached[rows] & (scores[last] == self.scores[rows]) & (changes[last] < now)
+        chosen, rows = last[better], rows[better]
+        width = choices.shape[1]
+        self.choices[rows, :width] = choices[chosen]
+        self.choices[rows, width:] = 0
+        self.scores[rows] = scores[chosen]
+        self.reached[rows] = reached[chosen]
+        # A solver that has tried everything with fewer changes has proved that fewer do not do.
+        self.proved[rows[reached[chosen] & (changes[chosen] <= below)]] = True
+
+    def _tick(self) -> None:
+        """Share the time since the last tick among those it was spent on, and find out who goes on."""
+        now = time.perf_counter()
+        if len(self.active):
+            self.seconds[self.active] += (now - self.ticked) / len(self.active)
+        elif len(self.seconds):
+            self.seconds += (now - self.ticked) / len(self.seconds)
+        self.ticked = now
+        failed = np.zeros(len(self.batch), dtype=bool)
+        failed[list(self.guarded.failures)] = True
+        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | failed))
+        if self.watch is not None:
+            self.watch(len(self.batch) - len(self.active), len(self.batch))
+
+    def _take_back(self) -> None:
+        # What is proved to be best is not touched, unless it only is best: then ties may still go to fewer changes.
+        rows = np.flatnonzero((count_changes(self.choices) > 1) & ~(self.proved & self.reached))
+        if not len(rows):
+            return
+        floors = self.scores[rows] if self.goal is None else np.where(self.reached[rows], self.goal, self.scores[rows])
+        self.active = rows
+        self.choices[rows], self.scores[rows] = take_back(
+            self.batch, self.oracle, rows, self.choices[rows], self.scores[rows], floors
+        )
+        self._tick()
+
+    def _check(self) -> None:
+        """Ask for every returned choice once more, past the memory; what the oracle says now is what is reported."""
+        self.counted.lift_limits()
+        rows = np.arange(len(self.batch))
+        if len(rows):
+            assert not self.batch.infeasible(self.choices).any()
+            self.scores = self.chunked.score(rows, self.choices)
+            unasked = np.isneginf(self.original) & ~self.choices.any(axis=1)
+            self.original[unasked] = self.scores[unasked]
+            if self.goal is not None:
+                still = self.scores[rows] >= self.goal
+                self.proved[rows[still != self.reached[rows]]] = False
+                self.reached[rows] = still
+        self.active = np.arange(len(self.batch))
+        exhausted = self.counted.exhausted.copy()
+        self._tick()
+        self.counted.exhausted = exhausted
+
+    def _solution(self, index: int) -> Solution:
+        size = int(self.batch.sizes[index])
+        return Solution(
+            choice=self.choices[index, :size].copy(),
+            score=float(self.scores[index]) if np.isfinite(self.scores[index]) else float("nan"),
+            original_score=float(self.original[index]) if np.isfinite(self.original[index]) else float("nan"),
+            status=self._status(index),
+            forwards=int(self.counted.forwards[index]),
+            backwards=int(self.counted.backwards[index]),
+            seconds=float(self.seconds[index]),
+            error=self.guarded.failures.get(index),
+        )
+
+    def _status(self, index: int) -> Status:
+        if index in self.guarded.failures:
+            return Status.FAILED
+        if self.reached[index]:
+            return Status.FEWEST if self.proved[index] else Status.REACHED
+        if self.proved[index]:
+            return Status.OPTIMAL if self.goal is None else Status.IMPOSSIBLE
+        if self.counted.exhausted[index]:
+            return Status.STOPPED
+        return Status.IMPROVED if self.choices[index].any() else Status.UNCHANGED

@@ -1,0 +1,337 @@
+"""What can be put around an oracle: a counter, a memory, a knife and a net.
+
+`solve` stacks them as Cached(Chunked(Counted(Guarded(oracle)))): what the memory answers is not counted, limits and
+the clock are looked at before each call that really happens, and what fails is caught where it fails. Each is of use
+alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from discotext.oracle import Oracle, Reply, Request, Wrapper
+from discotext.problem import Batch
+from discotext.segments import Bools, Ints
+
+
+class Chunked(Wrapper):
+    """Splits large calls, rows of like length together, and halves the size when memory runs out.
+
+    cells: rows × positions of one call at most (a single row is always sent). Rows of one length travel together,
+    so that a victim that pads to the longest text of a call pads little.
+    """
+
+    def __init__(self, oracle: Oracle, batch: Batch, cells: int = 65_536) -> None:
+        if cells < 1:
+            raise ValueError(f"cells is {cells}, but a call needs room for at least 1 position; choose 1 or more")
+        self.oracle, self.batch, self.cells = oracle, batch, cells
+
+    def ask(self, request: Request) -> Reply:
+        pending = list(self._chunks(request))[::-1]
+        parts: list[tuple[Ints, Reply]] = []
+        while pending:
+            rows = pending.pop()
+            whole = len(rows) == len(request)
+            try:
+                reply = self.pass_on(request if whole else request.take(rows, self.batch))
+            except Exception as error:
+                if not is_out_of_memory(error) or len(rows) <= 1:
+                    raise
+                # Half of the call that failed, which may be smaller than half of what was allowed.
+                self.cells = max(1, min(self.cells, len(rows) * self.batch.n_max) // 2)
+                pending += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+                continue
+            if whole:
+                return reply
+            parts.append((rows, reply))
+        return join(request, parts, self.batch)
+
+    def _chunks(self, request: Request) -> Iterator[Ints]:
+        lengths = np.maximum(self.batch.sizes[request.problems], 1)
+        if len(lengths) * int(lengths.max(initial=1)) <= self.cells:
+            yield np.arange(len(request))
+            return
+        order = np.argsort(lengths, kind="stable")
+        begin = 0
+        while begin < len(order):
+            # Sorted by length, the last row of a chunk is its longest: take as many as still fit.
+            area = (np.arange(len(order) - begin) + 1) * lengths[order[begin:]]
+            end = begin + max(1, int(np.searchsorted(area, self.cells, side="right")))
+            yield order[begin:end]
+            begin = end
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out, without importing the framework that raised it."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "out of memory" in str(error).lower())
+
+
+def join(request: Request, parts: list[tuple[Ints, Reply]], batch: Batch) -> Reply:
+    """Put the replies to parts of a request back in the order of its rows; rows no part answered get −inf."""
+    scores = np.full(len(request), -np.inf)
+    gradient = None
+    if request.alpha is not None:
+        gradient = np.zeros(len(request.alpha))
+        layout = batch.take(request.problems)
+    for rows, reply in parts:
+        scores[rows] = reply.scores
+        if gradient is not None and reply.gradient is not None:
+            gradient[layout.flat_rows(rows)] = reply.gradient
+    return Reply(scores, gradient)
+
+
+class Guarded(Wrapper):
+    """Bisects a failing call until the one problem that fails is found; the others keep their answers.
+
+    A row fails when the oracle raises for it, or returns anything but one finite number. Its problem is then failed
+    for good: `failures` holds a sentence, its rows get −inf and are never asked again.
+    """
+
+    def __init__(self, oracle: Oracle, batch: Batch) -> None:
+        self.oracle, self.batch = oracle, batch
+        self.failures: dict[int, str] = {}
+        self._failed = np.zeros(len(batch), dtype=bool)
+
+    def ask(self, request: Request) -> Reply:
+        if not self._failed.any():
+            reply = self._try(request, np.arange(len(request)), whole=True)
+            if reply is not None:
+                return reply
+        parts: list[tuple[Ints, Reply]] = []
+        pending = [np.arange(len(request))]
+        while pending:
+            rows = pending.pop()
+            rows = rows[~self._failed[request.problems[rows]]]
+            if not len(rows):
+                continue
+            reply = self._try(request, rows, whole=False)
+            if reply is not None:
+                parts.append((rows, reply))
+            elif len(rows) > 1:
+                middle = len(rows) // 2
+                pending += [rows[middle:], rows[:middle]]
+        return join(request, parts, self.batch)
+
+    def _try(self, request: Request, rows: Ints, *, whole: bool) -> Reply | None:
+        """The reply, or None if it must be asked again in smaller parts."""
+        part = request if whole else request.take(rows, self.batch)
+        try:
+            reply = self.pass_on(part)
+            check_shapes(part, reply)
+        except Exception as error:
+            if is_out_of_memory(error) and len(rows) > 1:
+                raise  # smaller calls are the business of `Chunked`
+            if len(rows) == 1:
+                self._fail(part, 0, f"{type(error).__name__}: {error}")
+            return None
+        bad = self._not_finite(part, reply)
+        for row in np.flatnonzero(bad):
+            self._fail(part, int(row), f"the oracle returned {reply.scores[row]} or a gradient that is not finite")
+        return None if bad.any() else reply
+
+    def _not_finite(self, request: Request, reply: Reply) -> Bools:
+        bad = ~np.isfinite(reply.scores)
+        if reply.gradient is not None and not np.isfinite(reply.gradient).all():
+            layout = self.batch.take(request.problems)
+            owner = np.repeat(np.arange(len(request)), layout.widths)
+            bad[owner[~np.isfinite(reply.gradient)]] = True
+        if request.kind == "bound":
+            # "Nothing is reachable" and "I cannot tell" are honest answers to that question.
+            bad = np.isnan(reply.scores)
+        return np.asarray(bad)
+
+    def _fail(self, request: Request, row: int, reason: str) -> None:
+        problem = int(request.problems[row])
+        if self._failed[problem]:
+            return
+        self._failed[problem] = True
+        where = f"problem {problem}, row {row} of a call with {len(request)}"
+        if request.choices is not None:
+            where += f", choice {request.choices[row, : self.batch.sizes[problem]].tolist()}"
+        self.failures[problem] = f"{where}: {reason}"
+
+
+def check_shapes(request: Request, reply: Reply) -> None:
+    """Raise if a reply does not have one score per row and one slope per weight."""
+    if reply.scores.shape != (len(request),):
+        raise ValueError(
+            f"the oracle returned scores of shape {reply.scores.shape} for {len(request)} rows; "
+            f"expected ({len(request)},), one number per row"
+        )
+    if request.alpha is not None:
+        shape = None if reply.gradient is None else reply.gradient.shape
+        if shape != request.alpha.shape:
+            raise ValueError(
+                f"the oracle returned a gradient of shape {shape}; expected {request.alpha.shape}, like alpha"
+            )
+
+
+class Counted(Wrapper):
+    """Counts, per problem, the forwards and backwards that reach the model, and stops at a limit.
+
+    A gradient is one forward and one backward, unless the oracle says otherwise by a method
+    `gradient_cost(problems) -> (forwards, backwards)`. A row beyond its problem's limit, or after the deadline, is not
+    asked: it gets −inf, and the problem is `exhausted`. `seconds` is the time spent inside.
+
+    max_forwards, max_backwards: for each problem. deadline: on the clock of `time.perf_counter`.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        batch: Batch,
+        *,
+        max_forwards: int | None = None,
+        max_backwards: int | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        self.oracle, self.batch = oracle, batch
+        self.max_forwards = np.inf if max_forwards is None else max_forwards
+        self.max_backwards = np.inf if max_backwards is None else max_backwards
+        self.deadline = np.inf if deadline is None else deadline
+        self.forwards: Ints = np.zeros(len(batch), dtype=np.int64)
+        self.backwards: Ints = np.zeros(len(batch), dtype=np.int64)
+        self.exhausted: Bools = np.zeros(len(batch), dtype=bool)
+        self.seconds = 0.0
+
+    def ask(self, request: Request) -> Reply:
+        forwards, backwards = self._cost(request)
+        rows = self._admitted(request.problems, forwards, backwards)
+        if len(rows) == len(request):
+            return self._send(request, forwards, backwards)
+        part = request.take(rows, self.batch)
+        parts = [(rows, self._send(part, forwards[rows], backwards[rows]))] if len(rows) else []
+        return join(request, parts, self.batch)
+
+    def lift_limits(self) -> None:
+        """From here on everything is asked."""
+        self.max_forwards = self.max_backwards = self.deadline = np.inf
+
+    def _send(self, request: Request, forwards: Ints, backwards: Ints) -> Reply:
+        np.add.at(self.forwards, request.problems, forwards)
+        np.add.at(self.backwards, request.problems, backwards)
+        began = time.perf_counter()
+        try:
+            return self.pass_on(request)
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def _cost(self, request: Request) -> tuple[Ints, Ints]:
+        ones = np.ones(len(request), dtype=np.int64)
+        if request.kind != "relaxed":
+            return ones, np.zeros_like(ones)
+        inner: Oracle = self.oracle
+        while isinstance(inner, Wrapper):
+            inner = inner.oracle
+        cost = getattr(inner, "gradient_cost", None)
+        return (ones, ones) if cost is None else cost(request.problems)
+
+    def _admitted(self, problems: Ints, forwards: Ints, backwards: Ints) -> Ints:
+        everything = np.arange(len(problems))
+        if time.perf_counter() > self.deadline:
+            self.exhausted[problems] = True
+            return everything[:0]
+        if np.isinf(self.max_forwards) and np.isinf(self.max_backwards):
+            return everything
+        within = (self.forwards[problems] + running_total(problems, forwards) <= self.max_forwards) & (
+            self.backwards[problems] + running_total(problems, backwards) <= self.max_backwards
+        )
+        self.exhausted[problems[~within]] = True
+        return everything[within]
+
+
+def running_total(problems: Ints, amounts: Ints) -> Ints:
+    """(R,) what each row's problem has asked for in this call, up to and with that row.
+
+    >>> running_total(np.array([7, 3, 7]), np.array([1, 1, 1]))
+    array([1, 1, 2])
+    """
+    order = np.argsort(problems, kind="stable")
+    total = np.cumsum(amounts[order])
+    grouped = problems[order]
+    first = np.searchsorted(grouped, grouped, side="left")
+    out = np.empty_like(total)
+    out[order] = total - (total[first] - amounts[order][first])
+    return out
+
+
+class Cached(Wrapper):
+    """Remembers scores, so that no choice is asked twice. The oldest are forgotten beyond `entries`.
+
+    A choice is known by two 64-bit linear hashes, made for a whole call at once. About 150 bytes an entry.
+    """
+
+    def __init__(self, oracle: Oracle, batch: Batch, entries: int = 1_000_000) -> None:
+        if entries < 1:
+            raise ValueError(f"entries is {entries}, but a memory holds at least 1; leave the wrapper out for none")
+        self.oracle, self.batch, self.entries = oracle, batch, entries
+        self.hits = 0
+        self._scores: OrderedDict[tuple[int, int, int], float] = OrderedDict()
+        # Any fixed odd numbers do; these need not be secret, only unlike each other.
+        rng = np.random.default_rng(20260)
+        self._multipliers = rng.integers(1, 2**63, size=(batch.n_max, 2), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+    def ask(self, request: Request) -> Reply:
+        if request.kind != "score":
+            return self.pass_on(request)
+        keys = self._keys(request)
+        fresh: dict[tuple[int, int, int], int] = {}
+        for row, key in enumerate(keys):
+            if key not in self._scores and key not in fresh:
+                fresh[key] = row
+        self.hits += len(keys) - len(fresh)
+        if len(fresh) == len(keys):
+            reply = self.pass_on(request)
+            self._remember(zip(keys, reply.scores.tolist(), strict=True))
+            return reply
+        answers: dict[tuple[int, int, int], float] = {}
+        if fresh:
+            part = self.pass_on(request.take(np.fromiter(fresh.values(), dtype=np.int64), self.batch))
+            answers = dict(zip(fresh, part.scores.tolist(), strict=True))
+        scores = np.array([answers[key] if key in answers else self._scores[key] for key in keys])
+        self._remember(answers.items())
+        return Reply(scores)
+
+    def _keys(self, request: Request) -> list[tuple[int, int, int]]:
+        assert request.choices is not None
+        # Beyond a problem's end all is zero, so rows of any width have the same hash.
+        choices = request.choices[:, : self.batch.n_max].astype(np.uint64)
+        hashes = choices @ self._multipliers[: choices.shape[1]]
+        return list(zip(request.problems.tolist(), hashes[:, 0].tolist(), hashes[:, 1].tolist(), strict=True))
+
+    def _remember(self, items: Iterable[tuple[tuple[int, int, int], float]]) -> None:
+        for key, score in items:
+            # −inf stands for a row that was not asked (a limit, a failure); it is no score to remember.
+            if score != -np.inf:
+                self._scores[key] = score
+        while len(self._scores) > self.entries:
+            self._scores.popitem(last=False)
+
+
+class Renumbered(Wrapper):
+    """Shows some of the problems of an oracle as a batch of their own: problem i of it is `numbers[i]` inside."""
+
+    def __init__(self, oracle: Oracle, batch: Batch, numbers: Ints) -> None:
+        self.oracle, self.batch, self.numbers = oracle, batch, numbers
+
+    def ask(self, request: Request) -> Reply:
+        return self.pass_on(replace(request, problems=self.numbers[request.problems]))
+
+
+def passes_spent(oracle: Oracle, problems: Ints) -> Ints:
+    """(R,) forwards + backwards that have reached the model so far for each of these problems.
+
+    It is known wherever a `Counted` is among the wrappers, as it always is for what `solve` hands to a solver.
+    """
+    while isinstance(oracle, Wrapper):
+        if isinstance(oracle, Counted):
+            return np.asarray(oracle.forwards[problems] + oracle.backwards[problems])
+        if isinstance(oracle, Renumbered):
+            problems = oracle.numbers[problems]
+        oracle = oracle.oracle
+    raise TypeError(f"{type(oracle).__name__} is not counted; wrap it in Counted(oracle, batch)")

@@ -1,0 +1,195 @@
+"""Subset sum (hard) and the linear bag (easy) as oracles: their laws, their optima, their bounds."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discotext.laws import check_oracle
+from discotext.oracle import BoundingOracle, Oracle, RelaxedOracle
+from discotext.problem import Batch, Problem
+from discotext.setfunctions import LinearBag, SubsetSum, read_subset, subset_sum
+
+INTEGERS = st.lists(st.integers(-20, 20), max_size=7)
+
+
+def random_bag(seed, problems=None, classes=3):
+    rng = np.random.default_rng(seed)
+    if problems is None:
+        problems = [Problem(tuple(rng.integers(1, 4, size=n).tolist()), int(rng.integers(n + 1))) for n in (4, 0, 5, 3)]
+    batch = Batch.of(problems)
+    return batch, LinearBag(batch, rng.normal(size=(batch.candidates, classes)), rng.normal(size=(len(batch), classes)))
+
+
+def feasible(batch, problem):
+    """All choices of a problem within its budget, padded."""
+    rows = np.array(list(product(*map(range, batch[problem].counts))), dtype=np.int32)
+    rows = rows[(rows != 0).sum(axis=1) <= batch.budgets[problem]]
+    return np.pad(rows, ((0, 0), (0, batch.n_max - rows.shape[1])))
+
+
+def all_scores(batch, oracle, problem):
+    rows = feasible(batch, problem)
+    return rows, oracle.score(np.full(len(rows), problem), rows)
+
+
+ORACLES = [
+    *(("bag", *random_bag(seed)) for seed in range(3)),
+    ("bag of one class", *random_bag(7, classes=1)),
+    ("subset sum", *subset_sum([3, -5, 8, 0, 2], 6)),
+    ("subset sum of one", *subset_sum([4], 4)),
+]
+
+
+@pytest.mark.parametrize(("name", "batch", "oracle"), ORACLES, ids=[name for name, *_ in ORACLES])
+def test_the_oracles_keep_the_laws_of_oracles(name, batch, oracle):
+    for ability in (Oracle, RelaxedOracle, BoundingOracle):
+        assert isinstance(oracle, ability)
+    report = check_oracle(batch, oracle, seed=1, rows=40, tolerance=1e-9)
+    assert report.passed, report.failures
+    assert report.vertex_gap is not None
+    assert report.gradient_gap is not None
+
+
+@pytest.mark.parametrize(("name", "batch", "oracle"), ORACLES, ids=[name for name, *_ in ORACLES])
+def test_no_completion_beats_the_bound_and_complete_choices_meet_it(name, batch, oracle):
+    rng = np.random.default_rng(5)
+    exact = isinstance(oracle, LinearBag)
+    informative = 0
+    for _ in range(60):
+        problem = int(rng.integers(len(batch)))
+        counts = batch[problem].counts
+        full = np.array([int(rng.integers(k)) for k in counts], dtype=np.int32)
+        partial = np.where(rng.random(len(counts)) < 0.5, -1, full).astype(np.int32)
+        remaining = int(rng.integers(len(counts) + 1))
+        completions = [
+            c
+            for c in product(*([int(v)] if v >= 0 else range(k) for v, k in zip(partial, counts, strict=True)))
+            if sum(c[i] != 0 for i in range(len(counts)) if partial[i] < 0) <= remaining
+        ]
+        rows = np.array(completions, dtype=np.int32).reshape(len(completions), len(counts))
+        best = oracle.score(np.full(len(rows), problem), rows).max()
+        padded = np.pad(partial, (0, 2))[None]
+        bound = float(oracle.bound(np.array([problem]), padded, np.array([remaining]))[0])
+        assert bound >= best - 1e-9
+        if exact:
+            assert bound == pytest.approx(best)
+        informative += bound < np.inf and bound < 0
+        complete = oracle.bound(np.array([problem]), full[None], np.array([remaining]))
+        assert complete == pytest.approx(oracle.score(np.array([problem]), full[None]))
+    assert informative
+
+
+def test_bounds_of_many_rows_are_those_of_each_row():
+    batch, bag = random_bag(1)
+    rng = np.random.default_rng(0)
+    problems = rng.integers(len(batch), size=30)
+    choices = np.where(batch.mask[problems], rng.integers(-1, 1, size=(30, batch.n_max)), 0).astype(np.int32)
+    remaining = rng.integers(0, 4, size=30)
+    together = bag.bound(problems, choices, remaining)
+    alone = [bag.bound(problems[r : r + 1], choices[r : r + 1], remaining[r : r + 1])[0] for r in range(30)]
+    np.testing.assert_allclose(together, alone)
+    assert len(set(together.round(6))) > 5
+
+
+@settings(max_examples=80, deadline=None)
+@given(INTEGERS, st.integers(-30, 30))
+def test_subset_sum_is_solvable_exactly_if_the_optimum_is_0_and_the_words_kept_are_the_subset(integers, target):
+    batch, oracle = subset_sum(integers, target)
+    rows, scores = all_scores(batch, oracle, 0)
+    assert len(rows) == 2 ** len(integers)  # every word may change: m = n
+    solvable = any(sum(part) == target for size in range(len(integers) + 1) for part in combinations(integers, size))
+    assert (scores.max() == 0) == solvable
+    best = rows[scores.argmax()]
+    assert -((sum(read_subset(integers, best)) - target) ** 2) == scores.max()
+
+
+def test_subset_sum_in_both_directions_by_hand():
+    batch, oracle = subset_sum([3, 5, 8], 11)
+    rows, scores = all_scores(batch, oracle, 0)
+    assert scores.max() == 0
+    assert read_subset([3, 5, 8], rows[scores.argmax()]) == (3, 8)
+    assert oracle.score(np.array([0]), batch.originals()).tolist() == [-25.0]  # all kept: 16
+    # Nothing sums to 12: the nearest sums are 11 and 13.
+    assert all_scores(*subset_sum([3, 5, 8], 12), 0)[1].max() == -1
+
+
+def test_the_bound_of_subset_sum_takes_the_budget_into_account():
+    _, oracle = subset_sum([3, 5, 8], 0)
+    open_row = np.full((1, 3), -1, dtype=np.int32)
+    # 16 kept; one word dropped reaches 8 at best, two reach 3, three reach the target.
+    found = [float(oracle.bound(np.array([0]), open_row, np.array([m]))[0]) for m in range(4)]
+    assert found == [-256.0, -64.0, -9.0, 0.0]
+    _, negative = subset_sum([-3, -5], 10)
+    assert negative.bound(np.array([0]), open_row[:, :2], np.array([1])).tolist() == [-169.0]
+
+
+def test_subset_sum_refuses_what_float64_cannot_add():
+    with pytest.raises(ValueError, match="2\\^53"):
+        subset_sum([2**53], 0)
+    with pytest.raises(ValueError, match=r"0\.5 is not an integer"):
+        subset_sum([0.5], 0)
+    with pytest.raises(ValueError, match="1 positions for 2"):
+        read_subset([1, 2], [0])
+    big = 2**51
+    assert subset_sum([big, 1], big)[1].score(
+        np.array([0, 0]), np.array([[0, 0], [0, 1]], dtype=np.int32)
+    ).tolist() == [-1, 0]
+    assert isinstance(subset_sum([], 0)[1], SubsetSum)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_optimum_of_a_linear_bag_equals_enumeration(seed):
+    batch, bag = random_bag(seed)
+    for problem in range(len(batch)):
+        _, scores = all_scores(batch, bag, problem)
+        choice, best = bag.optimum(problem)
+        assert best == pytest.approx(scores.max())
+        padded = np.pad(choice, (0, batch.n_max - len(choice)))[None]
+        assert bag.score(np.array([problem]), padded) == pytest.approx(best)
+        assert not batch.take([problem]).infeasible(padded).any()
+        assert len(choice) == len(batch[problem])
+
+
+def test_the_best_class_need_not_be_the_one_that_is_ahead():
+    # One change: class 0 leads by 1 and gains 1, class 1 gains 5.
+    batch = Batch.of([Problem((3, 2), 1)])
+    weights = np.array([[0, 0], [1, 0], [0, 5], [0, 0], [0.5, 4]], dtype=float)
+    bag = LinearBag(batch, weights, np.array([[1.0, 0.0]]))
+    choice, best = bag.optimum(0)
+    assert choice.tolist() == [2, 0]
+    assert best == 5.0
+    assert bag.score(np.array([0]), batch.originals()).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_linear_classifier_becomes_the_margin_of_the_best_wrong_class(seed):
+    rng = np.random.default_rng(seed)
+    batch = Batch.of([Problem((3, 2), 2), Problem((2, 2, 2), 1)])
+    logits, bias, labels = rng.normal(size=(batch.candidates, 4)), rng.normal(size=4), np.array([3, 1])
+    bag = LinearBag.of_classifier(batch, logits, bias, labels)
+    for problem in range(2):
+        rows, scores = all_scores(batch, bag, problem)
+        for row, score in zip(rows, scores, strict=True):
+            first = int(batch.first_position[problem])
+            chosen = [batch.starts[first + i] + row[i] for i in range(batch.sizes[problem])]
+            z = bias + logits[chosen].sum(axis=0)
+            assert score == pytest.approx(np.delete(z, labels[problem]).max() - z[labels[problem]])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda b: LinearBag(b, np.zeros((3, 2)), np.zeros((1, 2))), r"shape \(3, 2\)"),
+        (lambda b: LinearBag(b, np.zeros((4, 0)), np.zeros((1, 0))), "at least one wrong class"),
+        (lambda b: LinearBag(b, np.zeros((4, 2)), np.zeros(2)), r"expected \(1, 2\)"),
+        (lambda b: LinearBag(b, np.zeros((4, 2)), np.zeros((1, 2))).optimum(1), "problem 1"),
+        (lambda b: LinearBag.of_classifier(b, np.zeros((4, 1)), np.zeros(1), np.zeros(1)), "1 classes"),
+        (lambda b: LinearBag.of_classifier(b, np.zeros((4, 2)), np.zeros(2), np.array([2])), r"\[2\]"),
+    ],
+)
+def test_errors_name_the_value_and_the_way_out(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(Batch.of([Problem((2, 2), 1)]))
