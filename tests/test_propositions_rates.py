@@ -174,7 +174,7 @@ def test_for_eq_8_the_gradient_in_beta_vanishes_at_every_one_hot_beta(seed, p):
     layout = random_layout(rng)
     choices = np.array([[int(rng.integers(k)) for k in layout.counts]], dtype=np.int32)
     beta = layout.one_hot(choices) * rng.choice([-1, 1], layout.candidates) * rng.uniform(0.1, 3, layout.candidates)
-    assert (pull_back(beta, rng.normal(size=layout.candidates), layout, p) == 0).all()
+    assert (pull_back(beta, to_alpha(beta, layout, p), rng.normal(size=layout.candidates), layout, p) == 0).all()
     # A second road: differences of C(α(β)) for a smooth C, of second order in the step.
     matrix = rng.normal(size=(3, layout.candidates))
 
@@ -190,9 +190,9 @@ def test_for_eq_8_convexity_would_make_every_choice_a_minimiser():
     layout, slopes = layout_of(2), np.array([0.0, -1.0])
     costs = [slopes @ to_alpha(beta, layout) for beta in (np.array([1.0, 0.0]), np.array([0.0, 1.0]))]
     assert costs == [0.0, -1.0]
-    assert (pull_back(np.array([1.0, 0.0]), slopes, layout) == 0).all()
+    assert (pull_back(np.array([1.0, 0.0]), np.array([1.0, 0.0]), slopes, layout) == 0).all()
     middle = np.array([0.5, 0.5])
-    assert np.abs(pull_back(middle, slopes, layout)).min() > 0.1
+    assert np.abs(pull_back(middle, to_alpha(middle, layout), slopes, layout)).min() > 0.1
 
 
 def quadratic(rng, size):

@@ -53,10 +53,10 @@ class Multilinear:
 
     def _swapped(self, layout: Batch, problems: Ints, drawn: Choices, at_draw: Floats) -> Floats:
         """(K,) the score with each candidate in turn put into the drawn text."""
-        owner = np.repeat(np.arange(len(layout)), layout.widths)
-        position = np.repeat(ranges(np.zeros(len(layout), dtype=np.int64), layout.sizes), layout.counts)
+        owner = layout.row_of
+        position = ranges(np.zeros(len(layout), dtype=np.int64), layout.sizes)[layout.position_of]
         candidate = ranges(np.zeros(len(layout.counts), dtype=np.int64), layout.counts)
-        out = np.repeat(at_draw, layout.widths)
+        out = at_draw[layout.row_of]
         (asked,) = np.nonzero(candidate != drawn[owner, position])
         # Row by row of the layout, so that memory holds one text's swaps at a time.
         for row in range(len(layout)):

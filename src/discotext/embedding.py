@@ -7,7 +7,8 @@ tensor of size texts × words × candidates × dimensions. PyTorch is imported w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,7 +59,7 @@ class EmbeddingOracle:
         layout = self.batch.take(problems)
         weights = torch.from_numpy(np.ascontiguousarray(alpha)).to(self.table).requires_grad_()
         offsets = torch.from_numpy(layout.starts).to(self.ids.device)
-        with torch.enable_grad():
+        with torch.enable_grad(), flushed_denormals():
             vectors = torch.nn.functional.embedding_bag(
                 self._ids_of(problems), self.table, offsets, mode="sum", per_sample_weights=weights
             )
@@ -81,6 +82,24 @@ class EmbeddingOracle:
         padded = vectors.new_zeros(*mask.shape, vectors.shape[1])
         padded = padded.masked_scatter(mask.unsqueeze(-1), vectors)
         return self.model(padded, torch.from_numpy(layout.sizes).to(vectors.device))
+
+
+@contextmanager
+def flushed_denormals() -> Iterator[None]:
+    """Treat the very smallest numbers as zero while this lasts, as processors do fast and otherwise very slowly.
+
+    A recurrent model's gradient fades over a long text to such numbers: the backward pass of a 200-unit LSTM over 200
+    words takes 3 to 15 times as long without this (15 if it is set before PyTorch starts its threads, which a program
+    of one's own can do by `torch.set_flush_denormal(True)` at its start).
+    """
+    import torch
+
+    already = float(np.float32(1e-40) * np.float32(0.5)) == 0.0
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(already)
 
 
 def to_numpy(tensor: Tensor) -> Floats:

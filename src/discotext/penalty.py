@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discotext.problem import Batch
-from discotext.relaxation import one_hot_fallback, retract
-from discotext.segments import Floats
+from discotext.relaxation import retract
+from discotext.segments import Floats, segment_argmax, segment_sum
 
 
 def soft_threshold(beta: Floats, threshold: Floats | float) -> Floats:
@@ -15,27 +15,35 @@ def soft_threshold(beta: Floats, threshold: Floats | float) -> Floats:
     >>> soft_threshold(np.array([3.0, -0.5, -2.0]), 1.0)
     array([ 2., -0., -1.])
     """
-    return np.asarray(np.sign(beta) * np.maximum(np.abs(beta) - threshold, 0.0))
+    return np.asarray(np.copysign(np.maximum(np.abs(beta) - threshold, 0.0), beta))
 
 
 def proximal_map(beta: Floats, threshold: Floats | float, layout: Batch, p: int = 1) -> Floats:
     """Soft-threshold, then retract: one update of Algorithm 2, after its gradient step.
 
-    A position that the threshold empties becomes one-hot at its largest parameter. For p = 1 the whole map is then the
-    exact proximal map of the penalty on the sphere, and a step shorter than 1/L never raises cost + penalty.
+    A position that the threshold empties becomes one-hot at its largest parameter, ties to the original. For p = 1 the
+    whole map is then the exact proximal map of the penalty on the sphere, and a step shorter than 1/L never raises cost
+    plus penalty; falling back to the original word instead would break that.
     """
-    return retract(one_hot_fallback(soft_threshold(beta, threshold), beta, layout), layout, p)
+    shrunk = soft_threshold(beta, threshold)
+    there = retract(shrunk, layout, p)
+    emptied = segment_sum(np.abs(there), layout.starts) == 0
+    if not emptied.any():
+        return there
+    first, _ = segment_argmax(np.abs(beta), layout.starts, layout.position_of)
+    where = (layout.starts + first)[emptied]
+    there[where] = np.where(beta[where] < 0, -1.0, 1.0)
+    return there
 
 
 def per_candidate(values: Floats, layout: Batch) -> Floats:
     """Spread one value per row over the row's candidates."""
-    return np.repeat(values, layout.widths)
+    return np.asarray(values[layout.row_of])
 
 
 def row_sum(values: Floats, layout: Batch) -> Floats:
     """(R,) the sum of each row's entries of a flat array."""
-    owner = np.repeat(np.arange(len(layout)), layout.widths)
-    return np.asarray(np.bincount(owner, weights=values, minlength=len(layout)), dtype=np.float64)
+    return np.asarray(np.bincount(layout.row_of, weights=values, minlength=len(layout)), dtype=np.float64)
 
 
 def l1(beta: Floats, layout: Batch) -> Floats:
@@ -44,13 +52,11 @@ def l1(beta: Floats, layout: Batch) -> Floats:
 
 
 def changed_mass(alpha: Floats, layout: Batch) -> tuple[Floats, Floats]:
-    """‖1 − α^0‖_2 of each row, and its gradient in α (zero where nothing is changed at all).
+    """‖1 − α^0‖_2 of each row, and its gradient in each position's α^0 (N,); in all other weights it is zero.
 
     At a one-hot α this is the square root of the number of changes.
     """
     missing = 1.0 - alpha[layout.starts]
     norm = np.sqrt(np.bincount(layout.problem_of_position, weights=missing**2, minlength=len(layout)))
-    gradient = np.zeros(len(alpha))
     spread = norm[layout.problem_of_position]
-    gradient[layout.starts] = -np.divide(missing, spread, out=np.zeros_like(missing), where=spread > 0)
-    return norm, gradient
+    return norm, -np.divide(missing, spread, out=np.zeros_like(missing), where=spread > 0)

@@ -133,6 +133,16 @@ class Batch:
         return np.repeat(np.arange(len(self)), self.sizes)
 
     @cached_property
+    def position_of(self) -> Ints:
+        """(K,) the position each candidate belongs to."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @cached_property
+    def row_of(self) -> Ints:
+        """(K,) the problem each candidate belongs to."""
+        return np.repeat(np.arange(len(self)), self.widths)
+
+    @cached_property
     def mask(self) -> Bools:
         """(B, n_max) True where a problem has a position."""
         return np.asarray(np.arange(self.n_max) < self.sizes[:, None])

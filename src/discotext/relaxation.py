@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from discotext.problem import Batch
-from discotext.segments import Floats, segment_argmax, segment_max, segment_sum
+from discotext.segments import Floats, segment_max, segment_sum
 
 
 def to_alpha(beta: Floats, layout: Batch, p: int = 1) -> Floats:
@@ -22,26 +22,24 @@ def to_alpha(beta: Floats, layout: Batch, p: int = 1) -> Floats:
     >>> to_alpha(np.array([3.0, 1.0]), Batch.of([Problem((2,), 1)]))
     array([0.9, 0.1])
     """
-    powers = relative(beta, layout) ** (2 * p)
-    total = np.repeat(segment_sum(powers, layout.starts), layout.counts)
-    alpha = np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
-    empty = total[layout.starts] == 0
+    powers, norms = powers_and_norms(beta, layout, p)
+    empty = norms == 0
+    alpha = powers / np.where(empty, 1.0, norms)[layout.position_of]
     alpha[layout.starts[empty]] = 1.0
-    return alpha
+    return np.asarray(alpha)
 
 
-def pull_back(beta: Floats, gradient: Floats, layout: Batch, p: int = 1) -> Floats:
+def pull_back(beta: Floats, alpha: Floats, gradient: Floats, layout: Batch, p: int = 1) -> Floats:
     """The gradient in β of a function whose gradient in α is given: 2p β^{2p−1} / Z · (g − ⟨α, g⟩), per position.
 
-    It vanishes wherever β does, and so at every one-hot β: at a discrete point ask for the gradient in α instead.
+    alpha: `to_alpha(beta)`. Since β^{2p−1} / Z = α / β, the result vanishes wherever β does, and so at every one-hot β:
+    at a discrete point ask for the gradient in α instead.
     """
-    scaled = relative(beta, layout)
-    powers = scaled ** (2 * p)
-    norm = segment_sum(powers, layout.starts)
-    mean = segment_sum(powers * gradient, layout.starts) / np.maximum(norm, 1e-300)
-    largest = np.repeat(segment_max(np.abs(beta), layout.starts) * norm, layout.counts)
-    slope = 2 * p * np.sign(beta) * scaled ** (2 * p - 1) * (gradient - np.repeat(mean, layout.counts))
-    return np.divide(slope, largest, out=np.zeros_like(slope), where=largest > 0)
+    mean = segment_sum(alpha * gradient, layout.starts)
+    slope = gradient - mean[layout.position_of]
+    slope *= alpha
+    slope *= 2 * p
+    return np.divide(slope, beta, out=np.zeros_like(slope), where=beta != 0)
 
 
 def retract(beta: Floats, layout: Batch, p: int = 1) -> Floats:
@@ -54,42 +52,34 @@ def retract(beta: Floats, layout: Batch, p: int = 1) -> Floats:
     >>> retract(np.array([3.0, 4.0]), Batch.of([Problem((2,), 1)]))
     array([0.6, 0.8])
     """
-    scaled = relative(beta, layout)
-    norm = segment_sum(scaled ** (2 * p), layout.starts) ** (1 / (2 * p))
-    norm = np.repeat(norm, layout.counts)
-    return np.sign(beta) * np.divide(scaled, norm, out=np.zeros_like(beta), where=norm > 0)
+    powers, norms = powers_and_norms(beta, layout, p)
+    sizes = (powers / np.where(norms == 0, 1.0, norms)[layout.position_of]) ** (1 / (2 * p))
+    return np.asarray(np.copysign(sizes, beta))
 
 
-def relative(beta: Floats, layout: Batch) -> Floats:
-    """|β| divided by the largest |β| of its position (zero where that is zero)."""
+def powers_and_norms(beta: Floats, layout: Batch, p: int) -> tuple[Floats, Floats]:
+    """β^{2p} (K,) and its sum over each position (N,), both up to one factor for each position.
+
+    The factor is 1 unless the powers would leave the range of floating point; then it is max|β|^{−2p}.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        powers = beta ** (2 * p)
+        norms = segment_sum(powers, layout.starts)
+    if not len(norms) or (norms.min() > 1e-250 and norms.max() < 1e250):
+        return powers, norms
     size = np.abs(beta)
-    largest = np.repeat(segment_max(size, layout.starts), layout.counts)
-    return np.divide(size, largest, out=np.zeros_like(size), where=largest > 0)
+    largest = segment_max(size, layout.starts)
+    powers = (size / np.where(largest == 0, 1.0, largest)[layout.position_of]) ** (2 * p)
+    return powers, segment_sum(powers, layout.starts)
 
 
 def theorem_start(layout: Batch, p: int = 1) -> Floats:
     """β_1 of the convergence theorem: k_i^{−1/2p} everywhere, the uniform mixture on the sphere."""
-    return np.asarray(np.repeat(layout.counts.astype(np.float64) ** (-1 / (2 * p)), layout.counts))
+    return np.asarray((layout.counts.astype(np.float64) ** (-1 / (2 * p)))[layout.position_of])
 
 
 def experiment_start(layout: Batch) -> Floats:
     """β of the paper's experiments: 10 for the original, 0.05 for every other candidate."""
     beta = np.full(layout.candidates, 0.05)
     beta[layout.starts] = 10.0
-    return beta
-
-
-def one_hot_fallback(beta: Floats, before: Floats, layout: Batch) -> Floats:
-    """Make positions of beta that are all zero one-hot where |before| was largest (ties to the original).
-
-    For p = 1 this is the exact minimiser of the proximal problem on the sphere, so it keeps descent; putting the
-    original word there instead would not.
-    """
-    empty = segment_max(np.abs(beta), layout.starts) == 0
-    if not empty.any():
-        return beta
-    first, _ = segment_argmax(np.abs(before), layout.starts, layout.counts)
-    where = (layout.starts + first)[empty]
-    beta = beta.copy()
-    beta[where] = np.where(before[where] < 0, -1.0, 1.0)
     return beta

@@ -18,7 +18,7 @@ def best_replacements(weights: Floats, layout: Batch) -> tuple[Choices, Floats]:
 
     Returns candidates (R, n_max) and gains (R, n_max); 0 and 0 where the original is best or there is no position.
     """
-    candidate, largest = segment_argmax(weights, layout.starts, layout.counts)
+    candidate, largest = segment_argmax(weights, layout.starts, layout.position_of)
     gain = largest - weights[layout.starts] if len(largest) else largest
     return layout.dense(candidate, 0).astype(np.int32), layout.dense(gain, 0.0)
 

@@ -23,7 +23,7 @@ def draw(layout: Batch, alpha: Floats, rng: np.random.Generator) -> Choices:
 def interior_point(layout: Batch, rng: np.random.Generator) -> Floats:
     """A random mixture with every weight positive."""
     weights = rng.uniform(0.2, 1.0, size=layout.candidates)
-    return np.asarray(weights / np.repeat(segment_sum(weights, layout.starts), layout.counts))
+    return np.asarray(weights / segment_sum(weights, layout.starts)[layout.position_of])
 
 
 def random_choices(layout: Batch, rng: np.random.Generator) -> Choices:

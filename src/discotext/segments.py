@@ -47,16 +47,26 @@ def segment_sum(values: Floats, starts: Ints) -> Floats:
     return np.asarray(np.add.reduceat(values, starts))
 
 
-def segment_argmax(values: Floats, starts: Ints, counts: Ints) -> tuple[Ints, Floats]:
+def segment_argmax(values: Floats, starts: Ints, segment_of: Ints) -> tuple[Ints, Floats]:
     """Where each segment is largest (as an index inside the segment, ties to the first) and how large.
 
-    >>> segment_argmax(np.array([1.0, 4.0, 4.0, 3.0]), np.array([0, 3]), np.array([3, 1]))
+    segment_of: the segment that each value belongs to.
+
+    >>> segment_argmax(np.array([1.0, 4.0, 4.0, 3.0]), np.array([0, 3]), np.array([0, 0, 0, 1]))
     (array([1, 0]), array([4., 3.]))
     """
     largest = segment_max(values, starts)
-    hits = np.flatnonzero(values == np.repeat(largest, counts))
-    segments = np.searchsorted(starts, hits, side="right") - 1
+    hits = np.flatnonzero(values == largest[segment_of])
     first = np.empty(len(starts), dtype=np.int64)
     # Written back to front, so that the first of several equal entries is the one that stays.
-    first[segments[::-1]] = hits[::-1]
+    first[segment_of[hits][::-1]] = hits[::-1]
     return first - starts, largest
+
+
+def rank_in_group(groups: Ints) -> Ints:
+    """How many entries before each one belong to the same group. `groups` must be in order.
+
+    >>> rank_in_group(np.array([2, 2, 5, 5, 5]))
+    array([0, 1, 0, 1, 2])
+    """
+    return np.asarray(np.arange(len(groups)) - np.searchsorted(groups, groups, side="left"))

@@ -115,6 +115,7 @@ class Search:
         self.original: Floats = self.scores.copy()
         self.reached: Bools = np.zeros(len(batch), dtype=bool)
         self.proved: Bools = np.zeros(len(batch), dtype=bool)
+        self.below: Ints = np.zeros(len(batch), dtype=np.int64)
         self.seconds: Floats = np.zeros(len(batch))
         self.active: Ints = np.arange(len(batch))
 
@@ -166,7 +167,11 @@ class Search:
                     "candidates and budget; this is a fault of the solver"
                 )
             self._keep_best(problems, choices, scores, proposal.below)
-        self.proved[numbers[proposal.proved]] = True
+        # A solver does not see which rows were not asked; where a limit or a failure cut it off, it has proved nothing.
+        proved = numbers[proposal.proved]
+        proved = proved[~(self.counted.exhausted | self._failed())[proved]]
+        self.proved[proved] = True
+        self.below[proved] = proposal.below
 
     def _keep_best(self, problems: Ints, choices: Choices, scores: Floats, below: int) -> None:
         changes = count_changes(choices)
@@ -196,15 +201,19 @@ class Search:
         elif len(self.seconds):
             self.seconds += (now - self.ticked) / len(self.seconds)
         self.ticked = now
-        failed = np.zeros(len(self.batch), dtype=bool)
-        failed[list(self.guarded.failures)] = True
-        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | failed))
+        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | self._failed()))
         if self.watch is not None:
             self.watch(len(self.batch) - len(self.active), len(self.batch))
 
+    def _failed(self) -> Bools:
+        failed = np.zeros(len(self.batch), dtype=bool)
+        failed[list(self.guarded.failures)] = True
+        return failed
+
     def _take_back(self) -> None:
-        # What is proved to be best is not touched, unless it only is best: then ties may still go to fewer changes.
-        rows = np.flatnonzero((count_changes(self.choices) > 1) & ~(self.proved & self.reached))
+        # Where everything with fewer changes has been tried, there is nothing left to find.
+        changes = count_changes(self.choices)
+        rows = np.flatnonzero((changes > 1) & ~(self.proved & (self.reached | (changes <= self.below))))
         if not len(rows):
             return
         floors = self.scores[rows] if self.goal is None else np.where(self.reached[rows], self.goal, self.scores[rows])

@@ -115,7 +115,9 @@ class Guarded(Wrapper):
             elif len(rows) > 1:
                 middle = len(rows) // 2
                 pending += [rows[middle:], rows[:middle]]
-        return join(request, parts, self.batch)
+        joined = join(request, parts, self.batch)
+        joined.scores[self._failed[request.problems]] = -np.inf
+        return joined
 
     def _try(self, request: Request, rows: Ints, *, whole: bool) -> Reply | None:
         """The reply, or None if it must be asked again in smaller parts."""
@@ -138,8 +140,7 @@ class Guarded(Wrapper):
         bad = ~np.isfinite(reply.scores)
         if reply.gradient is not None and not np.isfinite(reply.gradient).all():
             layout = self.batch.take(request.problems)
-            owner = np.repeat(np.arange(len(request)), layout.widths)
-            bad[owner[~np.isfinite(reply.gradient)]] = True
+            bad[layout.row_of[~np.isfinite(reply.gradient)]] = True
         if request.kind == "bound":
             # "Nothing is reachable" and "I cannot tell" are honest answers to that question.
             bad = np.isnan(reply.scores)

@@ -54,38 +54,44 @@ class DiscoAdam:
         rows = np.flatnonzero(batch.sizes > 0)
         layout = batch.take(rows)
         beta = experiment_start(layout)
+        alpha = to_alpha(beta, layout, self.p)
         originals = oracle.score(rows, batch.originals()[rows])
         weight = penalty_weight(self.penalty, originals, beta, layout)
         gamma = self.gamma * np.maximum(np.abs(originals), SMALLEST_COST) / np.sqrt(layout.sizes)
         adam = Adam(np.zeros_like(beta), np.zeros_like(beta))
         for step in range(1, self.steps + 1):
-            slope = self._slope(oracle, rows, beta, weight, gamma, layout)
+            slope = self._slope(oracle, rows, beta, alpha, weight, gamma, layout)
             beta = beta - self.rate * adam.direction(slope, step)
-            choices = best_vertex(to_alpha(beta, layout, self.p), layout)
-            active = yield Climbers.at(batch, oracle, rows, choices).proposal()
+            alpha = to_alpha(beta, layout, self.p)
+            active = yield Climbers.at(batch, oracle, rows, best_vertex(alpha, layout)).proposal()
             kept = np.flatnonzero(among(rows, active))
             if not len(kept):
                 return
             if len(kept) < len(rows):
                 flat = layout.flat_rows(kept)
-                beta, adam = beta[flat], Adam(adam.first[flat], adam.second[flat])
+                beta, alpha, adam = beta[flat], alpha[flat], Adam(adam.first[flat], adam.second[flat])
                 rows, weight, gamma, layout = rows[kept], weight[kept], gamma[kept], layout.take(kept)
 
     def _slope(
-        self, oracle: RelaxedOracle, rows: Ints, beta: Floats, weight: Floats, gamma: Floats, layout: Batch
+        self,
+        oracle: RelaxedOracle,
+        rows: Ints,
+        beta: Floats,
+        alpha: Floats,
+        weight: Floats,
+        gamma: Floats,
+        layout: Batch,
     ) -> Floats:
         """The gradient in β of cost + λ‖β‖_1 + the term of the reading."""
-        alpha = to_alpha(beta, layout, self.p)
         scores, gradient = oracle.relaxed(rows, alpha)
         mass, mass_gradient = changed_mass(alpha, layout)
+        in_alpha = -gradient
         if self.reading == "budget":
-            cost_share = np.ones(len(rows))
-            mass_share = gamma * (mass > np.sqrt(self.kappa * layout.sizes))
+            gamma = gamma * (mass > np.sqrt(self.kappa * layout.sizes))
         else:
-            cost_share = (scores < self.kappa).astype(np.float64)
-            mass_share = gamma
-        in_alpha = per_candidate(mass_share, layout) * mass_gradient - per_candidate(cost_share, layout) * gradient
-        return pull_back(beta, in_alpha, layout, self.p) + per_candidate(weight, layout) * np.sign(beta)
+            in_alpha *= per_candidate((scores < self.kappa).astype(np.float64), layout)
+        in_alpha[layout.starts] += gamma[layout.problem_of_position] * mass_gradient
+        return pull_back(beta, alpha, in_alpha, layout, self.p) + per_candidate(weight, layout) * np.sign(beta)
 
 
 @dataclass
@@ -97,7 +103,8 @@ class Adam:
 
     def direction(self, gradient: Floats, step: int) -> Floats:
         """What to subtract, for a learning rate of 1. step: counted from 1."""
-        self.first = 0.9 * self.first + 0.1 * gradient
-        self.second = 0.999 * self.second + 0.001 * gradient**2
-        scale = np.sqrt(self.second / (1 - 0.999**step)) + 1e-8
-        return np.asarray(self.first / (1 - 0.9**step) / scale)
+        self.first += 0.1 * (gradient - self.first)
+        self.second += 0.001 * (gradient**2 - self.second)
+        scale = np.sqrt(self.second / (1 - 0.999**step))
+        scale += 1e-8
+        return np.asarray(self.first / scale / (1 - 0.9**step))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discotext.oracle import Oracle
 from discotext.problem import Batch
-from discotext.segments import Floats, Ints
+from discotext.segments import Floats, Ints, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals, among
 from discotext.solvers.swaps import additions, score_swaps
 
@@ -54,6 +54,4 @@ def best_distinct(groups: Ints, hashes: NDArray[np.uint64], scores: Floats, widt
     new[1:] = (groups[order][1:] != groups[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
     distinct = order[new]
     distinct = distinct[np.lexsort((-scores[distinct], groups[distinct]))]
-    sorted_groups = groups[distinct]
-    rank = np.arange(len(distinct)) - np.searchsorted(sorted_groups, sorted_groups, side="left")
-    return np.asarray(distinct[rank < width])
+    return np.asarray(distinct[rank_in_group(groups[distinct]) < width])

@@ -13,7 +13,7 @@ import numpy as np
 
 from discotext.oracle import Oracle, RelaxedOracle
 from discotext.problem import Batch
-from discotext.segments import Bools, Choices, Floats, Ints
+from discotext.segments import Bools, Choices, Floats, Ints, rank_in_group
 from discotext.solvers.beam import best_distinct
 from discotext.solvers.moves import best_moves
 from discotext.solvers.proposal import Proposal, among
@@ -76,9 +76,8 @@ class Purse:
     def affords(self, problems: Ints, passes: float) -> Bools:
         """(R,) True for rows that can be paid for if all rows before them are."""
         order = np.argsort(problems, kind="stable")
-        grouped = problems[order]
         turn = np.empty(len(problems))
-        turn[order] = np.arange(len(order)) - np.searchsorted(grouped, grouped, side="left") + 1
+        turn[order] = rank_in_group(problems[order]) + 1
         return np.asarray(passes_spent(self.oracle, problems) + turn * passes <= self.limit[problems])
 
     def visit(self, climbers: Climbers) -> Bools:

@@ -15,7 +15,7 @@ import numpy as np
 
 from discotext.oracle import BoundingOracle, Oracle, can
 from discotext.problem import Batch, Problem
-from discotext.segments import Choices, Floats, Ints, ranges
+from discotext.segments import Choices, Floats, Ints, ranges, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals
 from discotext.solvers.swaps import BLOCK, best_of_each
 
@@ -66,10 +66,9 @@ def enumerate_levels(batch: Batch, oracle: Oracle) -> Proposals:
             best = best_of_each(problems, scores)
             active = yield Proposal(problems[best], choices[best], scores[best], below=changes)
         done = active[batch.budgets[active] <= changes]
-        active = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done)
+        active = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, below=changes + 1)
         if not len(active):
             return
-    yield Proposal(active[:0], batch.originals()[:0], np.empty(0), proved=active)
 
 
 def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Ints, Choices]]:
@@ -168,9 +167,7 @@ def deepest(nodes: Nodes) -> Ints:
     """Of each problem, the nodes with fewest open positions, the most promising first among equals."""
     depth = -(nodes.choices < 0).sum(axis=1)
     order = np.lexsort((-nodes.bounds, -depth, nodes.problems))
-    grouped = nodes.problems[order]
-    rank = np.arange(len(order)) - np.searchsorted(grouped, grouped, side="left")
-    return np.asarray(order[rank < WIDTH])
+    return np.asarray(order[rank_in_group(nodes.problems[order]) < WIDTH])
 
 
 def children(batch: Batch, nodes: Nodes) -> tuple[Ints, Choices]:

@@ -52,7 +52,7 @@ def spread_start(layout: Batch) -> Floats:
     words = np.bincount(layout.problem_of_position, weights=changeable, minlength=len(layout))
     share = np.minimum(1.0, layout.budgets / np.maximum(words, 1))[layout.problem_of_position]
     share = np.where(changeable, share, 0.0)
-    alpha = np.repeat(share / np.maximum(layout.counts - 1, 1), layout.counts)
+    alpha = (share / np.maximum(layout.counts - 1, 1))[layout.position_of]
     alpha[layout.starts] = 1.0 - share
     return alpha
 
@@ -61,11 +61,10 @@ def frank_wolfe(
     batch: Batch, oracle: RelaxedOracle, problems: Ints, alpha: Floats, steps: int
 ) -> Generator[Proposal, Ints, Climbers]:
     """Take steps from the mixtures alpha, one row per problem; returns every vertex met."""
-    met = Climbers.nobody(batch)
+    met, layout = Climbers.nobody(batch), batch.take(problems)
     for step in range(steps):
         if not len(problems):
             break
-        layout = batch.take(problems)
         _, gradient = oracle.relaxed(problems, alpha)
         vertex = best_vertex(gradient, layout)
         found = Climbers.at(batch, oracle, problems, vertex)
@@ -74,6 +73,6 @@ def frank_wolfe(
         alpha = alpha + 2 / (step + 2) * (layout.one_hot(vertex) - alpha)
         going = np.flatnonzero(among(problems, active))
         if len(going) < len(problems):
-            alpha, problems = alpha[layout.flat_rows(going)], problems[going]
+            alpha, problems, layout = alpha[layout.flat_rows(going)], problems[going], layout.take(going)
             met = met.take(among(met.problems, active))
     return met

@@ -16,7 +16,7 @@ import numpy as np
 
 from discotext.oracle import Oracle
 from discotext.problem import Batch, Problem
-from discotext.segments import Bools, Choices, Ints
+from discotext.segments import Bools, Choices, Ints, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals, among
 from discotext.solvers.swaps import Swaps, additions, best_of_each, score_swaps
 
@@ -75,10 +75,8 @@ class StochasticGreedy:
         def keep(problems: Ints, choices: Choices, swaps: Swaps) -> Bools:
             key = rng.random(len(swaps))
             order = np.lexsort((key, swaps.rows))
-            first = np.searchsorted(swaps.rows[order], swaps.rows[order], side="left")
-            rank = np.arange(len(order)) - first
             kept = np.zeros(len(swaps), dtype=bool)
-            kept[order] = rank < sample[problems[swaps.rows[order]]]
+            kept[order] = rank_in_group(swaps.rows[order]) < sample[problems[swaps.rows[order]]]
             return kept
 
         return greedy_rounds(batch, oracle, keep)

@@ -23,9 +23,10 @@ from discotext.solvers.climbing import Climbers, Purse, climb
 from discotext.solvers.exact import enumerate_levels
 from discotext.solvers.frank_wolfe import frank_wolfe, spread_start
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.wrappers import Renumbered
+from discotext.wrappers import Renumbered, passes_spent
 
 STEPS, PROPOSALS = 5, 8
+IDLE = 10  # waves of restarts without a new pass after which a problem is given up
 KICKED = 2  # words exchanged at random to leave a local optimum
 
 
@@ -74,16 +75,20 @@ class DiscoGuided:
         purse = Purse(batch, inner, passes if self.multiple else np.inf)
         met = yield from frank_wolfe(batch, inner, np.arange(len(batch)), spread_start(batch), STEPS)
         ended = yield from climb(batch, inner, met.best(starts), PROPOSALS, purse)
+        idle = np.zeros(len(batch), dtype=np.int64)
         while self.multiple and len(ended):
             best = ended.best(1)
-            best = best.take(purse.affords(best.problems, 3 + PROPOSALS))
+            best = best.take(purse.affords(best.problems, 3 + PROPOSALS) & (idle[best.problems] < IDLE))
             if not len(best):
                 return
+            waved, before = best.problems, passes_spent(inner, best.problems)
             rich = best.problems[purse.affords(best.problems, 2 * (4 + PROPOSALS))]
             new = far_starts(batch, inner, rich, rng) + near_starts(batch, inner, best, rng)
             active = yield new.proposal()
             new, best = new.take(among(new.problems, active)), best.take(among(best.problems, active))
             ended = yield from climb(batch, inner, new, PROPOSALS, purse)
+            # In a small space all that is near has been asked before, and a wave may cost nothing and find nothing.
+            idle[waved] = np.where(passes_spent(inner, waved) == before, idle[waved] + 1, 0)
             # Whoever is still active has a climber that ended; the others have left while it went on.
             ended = ended + best.take(among(best.problems, ended.problems))
 

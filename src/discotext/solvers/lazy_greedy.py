@@ -35,7 +35,7 @@ class LazyGreedy:
         gains[usable] = score_swaps(oracle, problems, choices, swaps.take(usable)) - scores[swaps.rows[usable]]
         fresh = np.ones(layout.candidates, dtype=bool)
         while len(problems):
-            where, largest = segment_argmax(gains, layout.first_candidate[:-1], layout.widths)
+            where, largest = segment_argmax(gains, layout.first_candidate[:-1], layout.row_of)
             top = layout.first_candidate[:-1] + where
             taken = fresh[top] & (largest > 0)
             done = largest <= 0

@@ -91,7 +91,7 @@ def rivals(layout: Batch, gradient: Floats, chosen: Ints) -> tuple[Ints, Floats]
     slopes[layout.starts] = -np.inf
     candidates, gains = [], []
     for _ in range(RIVALS):
-        candidate, slope = segment_argmax(slopes, layout.starts, layout.counts)
+        candidate, slope = segment_argmax(slopes, layout.starts, layout.position_of)
         candidates.append(layout.dense(candidate, 0))
         gains.append(layout.dense(slope - gradient[chosen], -np.inf))
         slopes[layout.starts + candidate] = -np.inf

@@ -69,16 +69,18 @@ class DiscoProximal:
             active = yield Climbers.at(batch, oracle, rows, best_vertex(new.alpha, layout)).proposal()
             moved = row_max(np.abs(new.beta - at.beta), layout) > STILL
             kept = np.flatnonzero(among(rows, active) & moved)
-            at = new.take(kept, layout)
-            rows, weight, sizes, layout = rows[kept], weight[kept], sizes[kept], layout.take(kept)
-            if not len(rows):
+            at = new
+            if not len(kept):
                 return
+            if len(kept) < len(rows):
+                at = new.take(kept, layout)
+                rows, weight, sizes, layout = rows[kept], weight[kept], sizes[kept], layout.take(kept)
 
     def _step(
         self, oracle: RelaxedOracle, rows: Ints, at: Iterate, weight: Floats, sizes: Floats, layout: Batch
     ) -> Iterate:
         length = per_candidate(sizes, layout)
-        beta = proximal_map(at.beta - length * at.slope, length * per_candidate(weight, layout), layout, self.p)
+        beta = proximal_map(at.beta - length * at.slope, per_candidate(sizes * weight, layout), layout, self.p)
         return Iterate.of(oracle, rows, beta, layout, self.p)
 
     def _backtrack(
@@ -113,7 +115,7 @@ class Iterate:
     def of(cls, oracle: RelaxedOracle, rows: Ints, beta: Floats, layout: Batch, p: int) -> Iterate:
         alpha = to_alpha(beta, layout, p)
         scores, gradient = oracle.relaxed(rows, alpha)
-        return cls(beta, alpha, -scores, -pull_back(beta, gradient, layout, p))
+        return cls(beta, alpha, -scores, -pull_back(beta, alpha, gradient, layout, p))
 
     def take(self, which: Ints, layout: Batch) -> Iterate:
         flat = layout.flat_rows(which)

@@ -37,10 +37,9 @@ class Swaps:
 
 def all_swaps(layout: Batch) -> Swaps:
     """Every candidate of every position of every row, the originals included."""
-    rows = np.repeat(np.arange(len(layout)), layout.widths)
-    positions = np.repeat(ranges(np.zeros(len(layout), dtype=np.int64), layout.sizes), layout.counts)
+    positions = ranges(np.zeros(len(layout), dtype=np.int64), layout.sizes)[layout.position_of]
     candidates = ranges(np.zeros(len(layout.counts), dtype=np.int64), layout.counts)
-    return Swaps(rows, positions, candidates)
+    return Swaps(layout.row_of, positions, candidates)
 
 
 def additions(layout: Batch, choices: Choices) -> Swaps:
@@ -75,6 +74,6 @@ def best_of_each(rows: Ints, scores: Floats) -> Ints:
     """
     if not len(rows):
         return np.empty(0, dtype=np.int64)
-    starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 1))
-    counts = np.diff(starts, append=len(rows))
-    return starts + segment_argmax(scores, starts, counts)[0]
+    first = np.diff(rows, prepend=rows[0] - 1) != 0
+    starts = np.flatnonzero(first)
+    return starts + segment_argmax(scores, starts, np.cumsum(first) - 1)[0]

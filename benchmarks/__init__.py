@@ -1,0 +1,1 @@
+"""Measurements, one module each; `make bench` runs them. Results are kept under benchmarks/results/."""

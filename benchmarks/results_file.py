@@ -1,0 +1,69 @@
+"""Where results go, and what every result says about where it came from."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import discotext
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def pedigree() -> dict[str, Any]:
+    """Machine, versions and date of a measurement."""
+    versions = {"discotext": discotext.__version__, "python": platform.python_version(), "numpy": np.__version__}
+    if "torch" in sys.modules:
+        versions["torch"] = sys.modules["torch"].__version__
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    return {"machine": machine, "versions": versions, "date": datetime.now(UTC).date().isoformat()}
+
+
+def save(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write one JSON object per row, each with its pedigree."""
+    RESULTS.mkdir(exist_ok=True)
+    text = "".join(json.dumps({**row, **pedigree()}) + "\n" for row in rows)
+    (RESULTS / f"{name}.jsonl").write_text(text)
+
+
+def show(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows as a table."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for key, value in rows[0].items():
+        table.add_column(key, justify="left" if isinstance(value, str) else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(f"{value:,.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+    console.print(table)
+
+
+def draw(
+    name: str, title: str, axes: tuple[str, str], series: dict[str, tuple[list[float], list[float]]], **kw: Any
+) -> None:
+    """Save lines (or labelled points) as a picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7, 4.5))
+    for label, (x, y) in series.items():
+        ax.plot(x, y, marker="o", label=label, linestyle="-" if len(x) > 1 else "")
+        if len(x) == 1:
+            ax.annotate(label, (x[0], y[0]), xytext=(4, 4), textcoords="offset points", fontsize=8)
+    ax.set(title=title, xlabel=axes[0], ylabel=axes[1], **kw)
+    if any(len(x) > 1 for x, _ in series.values()):
+        ax.legend()
+    figure.tight_layout()
+    RESULTS.mkdir(exist_ok=True)
+    figure.savefig(RESULTS / f"{name}.png", dpi=120)
+    plt.close(figure)

@@ -1,0 +1,111 @@
+"""Problems and oracles that several tests share."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from discotext import Batch, FunctionOracle, Problem
+
+settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
+settings.load_profile("default")
+
+
+def feasible(problem: Problem) -> list[tuple[int, ...]]:
+    """Every choice within budget, by the definition."""
+    return [
+        choice
+        for choice in product(*(range(count) for count in problem.counts))
+        if sum(candidate != 0 for candidate in choice) <= problem.budget
+    ]
+
+
+class Table:
+    """An oracle that looks scores up: every choice of every problem has its own, from a seed. No gradients."""
+
+    def __init__(self, batch: Batch, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.batch = batch
+        self.asked: list[tuple[int, tuple[int, ...]]] = []
+        self.scores = [
+            {choice: float(rng.normal()) for choice in feasible(batch[index])} for index in range(len(batch))
+        ]
+
+    def score(self, problems, choices):
+        rows = [
+            (problem, tuple(choice[: self.batch.sizes[problem]]))
+            for problem, choice in zip(problems.tolist(), choices.tolist(), strict=True)
+        ]
+        self.asked += rows
+        return np.array([self.scores[problem][choice] for problem, choice in rows])
+
+    def best(self, index: int) -> float:
+        return max(self.scores[index].values())
+
+
+class Quadratic:
+    """A smooth oracle with interactions: score = ⟨a, α⟩ + αᵀQα per problem, gradient in closed form."""
+
+    exact_at_vertices = True
+
+    def __init__(self, batch: Batch, seed: int = 0, curve: float = 1.0) -> None:
+        rng = np.random.default_rng(seed)
+        self.batch = batch
+        self.linear = [rng.normal(size=width) for width in batch.widths]
+        self.square = []
+        for width in batch.widths:
+            matrix = rng.normal(size=(width, width)) * curve / np.sqrt(max(width, 1))
+            self.square.append((matrix + matrix.T) / 2)
+
+    def score(self, problems, choices):
+        return self.relaxed(problems, self.batch.take(problems).one_hot(choices))[0]
+
+    def relaxed(self, problems, alpha):
+        layout = self.batch.take(problems)
+        scores, gradient = np.empty(len(problems)), np.empty(len(alpha))
+        for row, problem in enumerate(problems):
+            here = slice(layout.first_candidate[row], layout.first_candidate[row + 1])
+            weights = alpha[here]
+            curved = self.square[problem] @ weights
+            scores[row] = self.linear[problem] @ weights + weights @ curved
+            gradient[here] = self.linear[problem] + 2 * curved
+        return scores, gradient
+
+
+SHAPES = [
+    Problem((3, 2, 4), 2),
+    Problem((1, 1), 1),  # nothing may change
+    Problem((), 0),  # no words
+    Problem((4, 3), 0),  # no budget
+    Problem((2, 1, 3, 2, 2), 3),
+    Problem((5,), 1),
+    Problem((2, 2, 2, 2), 4),
+]
+
+
+@pytest.fixture
+def batch() -> Batch:
+    """Ragged problems, the degenerate ones among them."""
+    return Batch.of(SHAPES)
+
+
+def problems(max_positions: int = 5, max_candidates: int = 4) -> st.SearchStrategy[Problem]:
+    """Any small problem."""
+    return st.lists(st.integers(1, max_candidates), max_size=max_positions).flatmap(
+        lambda counts: st.integers(0, len(counts)).map(lambda budget: Problem(tuple(counts), budget))
+    )
+
+
+def choices_within(problem: Problem, changes: int) -> int:
+    """How many choices have exactly this many changes."""
+    return sum(
+        int(np.prod([problem.counts[position] - 1 for position in positions]))
+        for positions in combinations(range(len(problem)), changes)
+    )
+
+
+__all__ = ["SHAPES", "FunctionOracle", "Quadratic", "Table", "choices_within", "feasible", "problems"]

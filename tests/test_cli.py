@@ -1,0 +1,66 @@
+"""The command line as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from discotext import __version__
+from discotext.cli import COMMANDS, cli
+
+
+def discotext(*arguments: str) -> subprocess.CompletedProcess[str]:
+    code = "from discotext.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_version_and_help():
+    assert CliRunner().invoke(cli, ["--version"]).output == f"discotext, version {__version__}\n"
+    shown = CliRunner().invoke(cli, ["-h"]).output
+    assert all(name in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_commands_say(name):
+    command = cli.get_command(None, name)
+    assert (command.help or "").split("\n")[0] == COMMANDS[name]
+
+
+def test_the_demo_shows_a_proof_and_every_solver():
+    done = discotext("demo", "--networks", "4", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    exact = next(line for line in done.stdout.splitlines() if line.startswith("exact"))
+    assert exact.split()[1] == "0"
+    target = int(done.stdout.split("add up to ")[1].split("?")[0])
+    assert sum(map(int, exact.split("  ")[-1].replace(" ", "").split("+"))) == target
+    assert done.stdout.count("left-to-right") == 2
+
+
+def test_the_demo_as_json_is_one_object_and_nothing_else():
+    done = discotext("demo", "--networks", "3", "--json")
+    report = json.loads(done.stdout)
+    assert report["networks"]["solvers"]["exact"]["optimal"] == 1.0
+    assert sum(report["subset_sum"]["solvers"]["exact"]["subset"]) == report["subset_sum"]["target"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["dmeo"], ["demo", "--networks", "0"], ["demo", "--nonsense"], ["demo", "extra"]]
+)
+def test_a_wrong_command_line_ends_in_2_without_a_traceback(arguments):
+    done = discotext(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "Error: " in done.stderr
+
+
+def test_commands_complete_with_tab():
+    done = subprocess.run(
+        [sys.executable, "-c", "from discotext.cli import main; main()"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"_DISCOTEXT_COMPLETE": "bash_complete", "COMP_WORDS": "discotext de", "COMP_CWORD": "1"},
+    )
+    assert "demo" in done.stdout

@@ -1,0 +1,484 @@
+"""Laws of every solver, in one table, and what is special to each."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discotext import (
+    Batch,
+    Beam,
+    Disco,
+    Exact,
+    FunctionOracle,
+    GradientGreedy,
+    Greedy,
+    LazyGreedy,
+    LeftToRight,
+    LocalSearch,
+    Multilinear,
+    Problem,
+    Random,
+    RankedGreedy,
+    Status,
+    StochasticGreedy,
+    Stop,
+    solve,
+    solver_named,
+)
+from discotext.problem import count_changes
+from discotext.setfunctions import LinearBag, best_among, changes, greedy, random_recurrent_unit, subset_sum
+from discotext.solvers import SOLVERS
+from discotext.solvers.exact import enumerate_levels
+from discotext.solvers.guided import greedy_passes
+from discotext.yardstick import RandomNetworks
+from tests.conftest import Quadratic, Table, feasible, problems
+
+ALL = {
+    **{name: make() for name, make in SOLVERS.items()},
+    "disco without enumeration": Disco(enumerate=False),
+    "disco-high without enumeration": Disco(effort="high", enumerate=False),
+    "disco-proximal p=3, constant step": Disco(method="proximal", p=3, step=0.05, steps=20),
+    "disco-proximal, schedule": Disco(method="proximal", step=lambda k: 1 / k, steps=20),
+    "disco-adam, confidence": Disco(method="adam", reading="confidence", steps=20),
+    "disco-frank-wolfe without climbing": Disco(method="frank-wolfe", proposals=0),
+    "local-search, random": LocalSearch(guide="random"),
+    "ranked-greedy, swap": RankedGreedy(rank="swap"),
+    "exact without bounds": Exact(bounds=False),
+}
+DETERMINISTIC = [
+    name for name, solver in ALL.items() if "random" not in repr(solver).lower() and "stochastic" not in name
+]
+every_solver = pytest.mark.parametrize("solver", ALL.values(), ids=ALL)
+
+
+@every_solver
+@pytest.mark.parametrize("goal", [None, 0.5])
+def test_what_is_returned_is_feasible_scored_and_no_worse_than_the_original(batch, solver, goal):
+    oracle = Quadratic(batch, seed=1)
+    for index, solution in enumerate(solve(batch, oracle, solver, goal=goal, seed=5)):
+        assert tuple(solution.choice) in feasible(batch[index])
+        expected = oracle.score(np.array([index]), solution.choice[None])[0] if len(batch[index]) else solution.score
+        assert solution.score == pytest.approx(expected)
+        assert solution.score >= solution.original_score
+        assert solution.changes == np.count_nonzero(solution.choice)
+        assert solution.reached == (goal is not None and solution.score >= goal)
+        assert solution.forwards >= 1
+
+
+@every_solver
+@given(listed=st.lists(problems(), min_size=1, max_size=3), seed=st.integers(0, 1000))
+def test_no_shape_of_problem_breaks_a_solver(solver, listed, seed):
+    batch = Batch.of(listed)
+    solutions = solve(batch, Quadratic(batch, seed), solver, seed=seed)
+    assert [len(solution.choice) for solution in solutions] == [len(problem) for problem in listed]
+    for problem, solution in zip(listed, solutions, strict=True):
+        if problem.feasible_choices == 1:
+            assert solution.status is Status.OPTIMAL
+
+
+@every_solver
+def test_the_seed_decides_everything(batch, solver):
+    oracle = Quadratic(batch, seed=2)
+    first, second = (solve(batch, oracle, solver, seed=7) for _ in range(2))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.choice, other.choice)
+        assert (one.forwards, one.backwards, one.status) == (other.forwards, other.backwards, other.status)
+
+
+@pytest.mark.parametrize("name", [name for name in DETERMINISTIC if "high" not in name])
+def test_company_in_the_batch_changes_nothing(batch, name):
+    oracle = Quadratic(batch, seed=3)
+    together = solve(batch, oracle, ALL[name])
+    for index, solution in enumerate(together):
+        twice = batch.take([index])
+        inner = FunctionOracle(twice, lambda *_: 0.0)
+        inner.score = lambda rows, choices, index=index: oracle.score(np.full(len(rows), index), choices)
+        inner.relaxed = lambda rows, alpha, index=index: oracle.relaxed(np.full(len(rows), index), alpha)
+        (alone,) = solve(twice, inner, ALL[name])
+        assert alone.score == pytest.approx(solution.score)
+        assert (alone.forwards, alone.backwards) == (solution.forwards, solution.backwards)
+
+
+@every_solver
+def test_a_goal_is_reached_with_changes_none_of_which_can_be_taken_back(solver):
+    networks = RandomNetworks(range(20), positions=8, candidates=3, budget=4)
+    goal = 0.4
+    solutions = solve(networks.batch, networks, solver, goal=goal, seed=1)
+    if solver == ALL["random"] or "left" in repr(solver).lower():
+        assert any(solution.reached for solution in solutions)
+    for index, solution in enumerate(solutions):
+        if solution.reached and solution.changes:
+            assert solution.original_score < goal <= solution.score
+            for position in np.flatnonzero(solution.choice):
+                fewer = solution.choice.copy()
+                fewer[position] = 0
+                assert networks.score(np.array([index]), fewer[None])[0] < goal
+
+
+@every_solver
+def test_an_oracle_that_fails_for_one_problem_leaves_the_others_their_answers(batch, solver):
+    good = Quadratic(batch, seed=4)
+
+    class Failing(Quadratic):
+        def relaxed(self, rows, alpha):
+            if (rows == 4).any() and alpha.max() < 2:
+                layout = batch.take(rows)
+                owner = np.repeat(rows, layout.widths)
+                mine = alpha[(owner == 4)]
+                if mine.size and not np.array_equal(
+                    mine, np.tile(batch.take([4]).one_hot(np.zeros((1, 5), int)), (rows == 4).sum())
+                ):
+                    raise ValueError("cannot score this text")
+            return super().relaxed(rows, alpha)
+
+    expected = solve(batch, good, solver, seed=3)
+    found = solve(batch, Failing(batch, seed=4), solver, seed=3)
+    assert found[4].status is Status.FAILED
+    assert "problem 4" in found[4].error
+    assert "cannot score this text" in found[4].error
+    for index in (0, 1, 2, 3, 5, 6):
+        assert found[index].error is None
+        if "high" not in repr(solver) and "Random" not in repr(solver) and "random" not in repr(solver):
+            assert found[index].score == pytest.approx(expected[index].score)
+
+
+# Greedy and its kin
+
+
+def greedy_by_hand(table: Table, index: int) -> float:
+    problem = table.batch[index]
+    choice = (0,) * len(problem)
+    while True:
+        options = [
+            (*choice[:position], candidate, *choice[position + 1 :])
+            for position, count in enumerate(problem.counts)
+            if choice[position] == 0
+            for candidate in range(1, count)
+        ]
+        options = [option for option in options if option in table.scores[index]]
+        best = max(options, key=table.scores[index].get, default=choice)
+        if table.scores[index][best] <= table.scores[index][choice]:
+            return table.scores[index][choice]
+        choice = best
+
+
+@given(st.lists(problems(), min_size=1, max_size=3), st.integers(0, 1000))
+def test_greedy_is_algorithm_1(listed, seed):
+    batch = Batch.of(listed)
+    table = Table(batch, seed)
+    # Taking back may only help what greedy found, so compare before it: nothing is taken back from one change.
+    for index, solution in enumerate(solve(batch, table, Greedy())):
+        assert solution.score >= greedy_by_hand(table, index) - 1e-12
+        if solution.changes <= 1:
+            assert solution.score == pytest.approx(greedy_by_hand(table, index))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_greedy_agrees_with_greedy_over_its_matroid(seed):
+    batch = Batch.of([Problem((3, 2, 4, 2), 3)])
+    bag = Quadratic(batch, seed)
+    chain = greedy(best_among(batch, 0, bag), changes(batch[0]))
+    (solution,) = solve(batch, bag, Greedy())
+    assert solution.score >= chain.values[-1] - 1e-9
+
+
+def test_greedy_runs_on_any_independence_system():
+    batch = Batch.of([Problem((2, 2, 2, 2), 4)])
+    oracle = FunctionOracle(batch, lambda problem, choice: float(np.dot(choice, [4, 3, 2, 1])))
+
+    def not_neighbours(problem):
+        return lambda pairs: all(abs(a - b) != 1 for a, _ in pairs for b, _ in pairs)
+
+    (solution,) = solve(batch, oracle, Greedy(system=not_neighbours))
+    assert solution.choice.tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lazy_greedy_equals_greedy_for_submodular_scores_and_asks_less(seed):
+    unit = random_recurrent_unit(seed, words=8, candidates=4)
+    batch = unit.batch.with_budgets(np.array([4]))
+    (eager,) = solve(batch, unit, Greedy())
+    (lazy,) = solve(batch, unit, LazyGreedy())
+    assert lazy.score == pytest.approx(eager.score)
+    assert lazy.forwards <= eager.forwards
+
+
+def test_stochastic_greedy_asks_as_much_as_it_says():
+    networks = RandomNetworks(range(10), positions=20, candidates=6, budget=10)
+    solutions = solve(networks.batch, networks, StochasticGreedy(epsilon=0.2))
+    sample = np.ceil(100 / 10 * np.log(5))
+    # The originals, ten rounds, taking back, the check.
+    assert all(solution.forwards <= 1 + 10 * sample + 80 for solution in solutions)
+
+
+def left_to_right_by_hand(table: Table, index: int) -> tuple[int, ...]:
+    problem = table.batch[index]
+    choice = [0] * len(problem)
+    for position, count in enumerate(problem.counts):
+        if sum(candidate != 0 for candidate in choice) == problem.budget:
+            break
+        options = [(*choice[:position], candidate, *choice[position + 1 :]) for candidate in range(count)]
+        choice = list(max(options, key=table.scores[index].get))
+    return tuple(choice)
+
+
+@given(problems(), st.integers(0, 1000))
+def test_left_to_right_is_the_sweep_of_the_paper(problem, seed):
+    batch = Batch.of([problem])
+    table = Table(batch, seed)
+    (solution,) = solve(batch, table, LeftToRight())
+    swept = left_to_right_by_hand(table, 0)
+    assert solution.score >= table.scores[0][swept] - 1e-12
+    if sum(candidate != 0 for candidate in swept) <= 1:
+        assert tuple(solution.choice) == swept
+
+
+def test_ranked_greedy_ranks_by_deletion_where_the_oracle_can():
+    batch = Batch.of([Problem((2, 2, 2), 1)])
+
+    class Deleting(Table):
+        deleted = 0
+
+        def without(self, rows, positions):
+            Deleting.deleted += len(rows)
+            return np.array([0.0, 5.0, 1.0])[positions]
+
+    oracle = Deleting(batch)
+    oracle.scores[0] = {choice: float(choice[0] * 3 + choice[1] * 2 + choice[2]) for choice in oracle.scores[0]}
+    (solution,) = solve(batch, oracle, RankedGreedy())
+    assert solution.choice.tolist() == [0, 1, 0]  # deletion says the second word matters most
+    assert Deleting.deleted == 3
+    (solution,) = solve(batch, oracle, RankedGreedy(rank="swap"))
+    assert solution.choice.tolist() == [1, 0, 0]
+
+
+@given(problems(4, 3), st.integers(0, 1000))
+def test_a_beam_wide_enough_is_exact(problem, seed):
+    batch = Batch.of([problem])
+    table = Table(batch, seed)
+    (solution,) = solve(batch, table, Beam(width=100))
+    assert solution.score == pytest.approx(table.best(0))
+
+
+def test_a_wider_beam_is_no_worse_on_average():
+    networks = RandomNetworks(range(30), budget=3)
+    means = [
+        np.mean([solution.score for solution in solve(networks.batch, networks, Beam(width))]) for width in (1, 3, 9)
+    ]
+    assert means == sorted(means)
+
+
+# Exact
+
+
+@given(st.lists(problems(), min_size=1, max_size=3), st.integers(0, 1000))
+def test_exact_finds_the_best_of_all_with_the_fewest_changes_and_asks_each_once(listed, seed):
+    batch = Batch.of(listed)
+    table = Table(batch, seed)
+    for scores in table.scores:
+        for choice in scores:
+            scores[choice] = round(scores[choice])  # ties
+    solutions = solve(batch, table, Exact())
+    for index, solution in enumerate(solutions):
+        assert solution.status is Status.OPTIMAL
+        assert solution.proved
+        assert solution.score == table.best(index)
+        fewest = min(np.count_nonzero(c) for c, score in table.scores[index].items() if score == table.best(index))
+        assert solution.changes == fewest
+        assert solution.forwards == batch[index].feasible_choices + 1  # and the check
+
+
+@given(problems(), st.integers(0, 1000), st.floats(-1, 2))
+def test_exact_with_a_goal_proves_fewest_changes_or_impossibility(problem, seed, goal):
+    batch = Batch.of([problem])
+    table = Table(batch, seed)
+    (solution,) = solve(batch, table, Exact(), goal=goal)
+    reaching = [np.count_nonzero(choice) for choice, score in table.scores[0].items() if score >= goal]
+    if reaching:
+        assert solution.status is Status.FEWEST
+        assert solution.changes == min(reaching)
+    else:
+        assert solution.status is Status.IMPOSSIBLE
+        assert solution.score == table.best(0)
+
+
+def test_exact_refuses_with_the_number_of_choices():
+    batch = Batch.of([Problem((2,), 1), Problem((5,) * 12, 6)])
+    asked = []
+    oracle = FunctionOracle(batch, lambda problem, choice: asked.append(problem) or 0.0)
+    with pytest.raises(ValueError, match=r"problem 1 has 4,\d{3},\d{3} choices .* raise Exact\(limit=…\)"):
+        solve(batch, oracle, Exact(limit=1_000_000))
+    assert not asked
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_branch_and_bound_finds_what_enumeration_finds_and_asks_less(seed):
+    rng = np.random.default_rng(seed)
+    integers = rng.integers(1, 300, size=12).tolist()
+    batch, oracle = subset_sum(integers, int(rng.integers(300, 1200)))
+    (bounded,) = solve(batch, oracle, Exact())
+    (plain,) = solve(batch, oracle, Exact(bounds=False))
+    assert bounded.status is plain.status is Status.OPTIMAL
+    assert bounded.score == plain.score
+    assert bounded.forwards < plain.forwards
+
+
+def test_branch_and_bound_out_of_nodes_makes_no_claim():
+    batch, oracle = subset_sum(list(range(101, 161, 3)), 7)
+    (solution,) = solve(batch, oracle, Exact(limit=70))
+    assert not solution.proved
+
+
+# Disco
+
+
+@pytest.mark.parametrize("solver", [Disco(enumerate=False), Greedy(), Disco(method="frank-wolfe")], ids=repr)
+@pytest.mark.parametrize("seed", range(10))
+def test_for_an_affine_margin_the_top_gains_are_found(solver, seed):
+    rng = np.random.default_rng(seed)
+    batch = Batch.of([Problem(tuple(rng.integers(1, 6, size=15)), 4) for _ in range(5)])
+    bag = LinearBag(batch, rng.normal(size=(batch.candidates, 1)), rng.normal(size=(5, 1)))
+    for index, solution in enumerate(solve(batch, bag, solver)):
+        assert solution.score == pytest.approx(bag.optimum(index)[1])
+
+
+@pytest.mark.parametrize("method", ["guided", "frank-wolfe"])
+def test_the_path_does_not_change_with_the_scale_of_the_score(method):
+    networks = RandomNetworks(range(15))
+
+    class Scaled:
+        def score(self, rows, choices):
+            return 37.0 * networks.score(rows, choices) - 11.0
+
+        def relaxed(self, rows, alpha):
+            scores, gradient = networks.relaxed(rows, alpha)
+            return 37.0 * scores - 11.0, 37.0 * gradient
+
+    plain = solve(networks.batch, networks, Disco(method=method))
+    scaled = solve(networks.batch, Scaled(), Disco(method=method))
+    for one, other in zip(plain, scaled, strict=True):
+        np.testing.assert_array_equal(one.choice, other.choice)
+        assert (one.forwards, one.backwards) == (other.forwards, other.backwards)
+
+
+def test_small_spaces_are_enumerated_and_proved():
+    batch = Batch.of([Problem((3, 2, 2), 2), Problem((5,) * 30, 10)])
+    oracle = Quadratic(batch, seed=0)
+    small, large = solve(batch, oracle, Disco())
+    assert small.status is Status.OPTIMAL
+    assert small.score == pytest.approx(
+        max(oracle.score(np.array([0]), np.array([choice]))[0] for choice in feasible(batch[0]))
+    )
+    assert small.forwards <= batch[0].feasible_choices + 1
+    assert large.status is Status.IMPROVED
+    assert solve(batch, oracle, Disco(enumerate=False))[0].status is Status.IMPROVED
+
+
+def test_high_effort_spends_no_more_than_greedy_and_finds_more():
+    networks = RandomNetworks(range(100))
+    results = {
+        name: solve(networks.batch, networks, solver)
+        for name, solver in {
+            "greedy": Greedy(),
+            "disco": Disco(enumerate=False),
+            "high": Disco(effort="high", enumerate=False),
+            "triple": Disco(effort=3, enumerate=False),
+            "best": Exact(),
+        }.items()
+    }
+    passes = {name: np.mean([s.forwards + s.backwards for s in found]) for name, found in results.items()}
+    hits = {
+        name: np.mean([s.score >= best.score - 1e-9 for s, best in zip(found, results["best"], strict=True)])
+        for name, found in results.items()
+    }
+    assert passes["disco"] < 0.5 * passes["greedy"]
+    assert passes["high"] <= passes["greedy"]
+    assert passes["triple"] <= 3 * passes["greedy"]
+    assert hits["greedy"] < hits["disco"] < hits["high"] <= hits["triple"]
+    assert hits["high"] > 0.8
+    assert hits["triple"] > 0.93
+
+
+def test_greedy_passes_are_what_greedy_spends():
+    networks = RandomNetworks(range(5), positions=10, candidates=4, budget=4)
+    table = [solution.forwards for solution in solve(networks.batch, networks, Greedy(), stop=Stop(backwards=0))]
+    # Greedy asks besides for the original and the check, and taking back asks for single changes.
+    assert all(
+        0 <= spent - expected <= 2 + 4 + 3 for spent, expected in zip(table, greedy_passes(networks.batch), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Disco(method="newton"), "choose one of 'guided', 'proximal', 'adam', 'frank-wolfe'"),
+        (lambda: Disco(method="proximal", p=0), "p is 0"),
+        (lambda: Disco(method="proximal", step=-1.0), "step is -1.0"),
+        (lambda: Disco(method="proximal", step="tiny"), "'backtracking'"),
+        (lambda: Disco(effort="huge"), "'default', 'high' or a number"),
+        (lambda: Disco(method="adam", reading="third"), "'budget' or 'confidence'"),
+        (lambda: Disco(method="adam", effort="high"), "does not take effort; its settings are"),
+        (lambda: Beam(width=0), "width is 0"),
+        (lambda: StochasticGreedy(epsilon=1.5), "between 0 and 1"),
+        (lambda: Random(draws=0), "draws is 0"),
+        (lambda: LocalSearch(proposals=0), "proposals is 0"),
+        (lambda: LocalSearch(guide="stars"), "'auto', 'gradient' or 'random'"),
+        (lambda: RankedGreedy(rank="length"), "'auto', 'deletion' or 'swap'"),
+        (lambda: GradientGreedy(patience=0), "patience is 0"),
+        (lambda: solver_named("grady"), "there is no solver 'grady'"),
+    ],
+)
+def test_wrong_settings_say_what_would_be_right(make, words):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_have_names_with_hyphens_or_underscores(name):
+    assert type(solver_named(name.replace("-", "_"))) is type(SOLVERS[name]())
+
+
+def test_every_choice_of_a_level_has_as_many_changes_and_all_come():
+    batch = Batch.of([Problem((3, 1, 2, 4), 3)])
+    table = Table(batch)
+    proposals = enumerate_levels(batch, table)
+    active = np.array([0])
+    next(proposals)
+    try:
+        while True:
+            proposals.send(active)
+    except StopIteration:
+        pass
+    asked = [choice for _, choice in table.asked]
+    assert len(asked) == len(set(asked))
+    assert set(asked) == {c for c in product(range(3), range(1), range(2), range(4)) if any(c)}
+    levels = count_changes(np.array(asked))
+    assert (np.diff(levels) >= 0).all()
+
+
+def test_a_black_box_can_be_relaxed_at_its_price():
+    batch = Batch.of([Problem((3, 3, 3), 2)])
+    table = Table(batch)
+    (solution,) = solve(batch, Multilinear(Bounded(table), batch), Disco(enumerate=False))
+    assert solution.backwards == 0
+    assert solution.forwards > 7
+    assert solution.score > solution.original_score
+
+
+class Bounded:
+    """A table that answers −5 for what is beyond the budget, which draws from a mixture may ask for."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def score(self, rows, choices):
+        return np.array(
+            [
+                self.table.scores[row].get(tuple(choice), -5.0)
+                for row, choice in zip(rows, choices.tolist(), strict=True)
+            ]
+        )

@@ -1,0 +1,262 @@
+"""The one loop: needs, goals, limits, failures, taking back, the last check."""
+
+import time
+
+import numpy as np
+import pytest
+
+from discotext import (
+    Batch,
+    Disco,
+    Exact,
+    FunctionOracle,
+    GradientGreedy,
+    Greedy,
+    Problem,
+    Proposal,
+    Random,
+    RankedGreedy,
+    Status,
+    Stop,
+    solve,
+)
+from discotext.problem import count_changes
+from discotext.setfunctions import subset_sum
+from discotext.taking_back import exchange_down, one_by_one, take_back
+from discotext.wrappers import Cached, Counted
+from discotext.yardstick import RandomNetworks
+from tests.conftest import Quadratic, Table
+
+
+def additive(batch: Batch) -> FunctionOracle:
+    return FunctionOracle(batch, lambda problem, choice: float(sum(choice)) - 1.5)
+
+
+@pytest.mark.parametrize("solver", [Disco(), Disco(method="adam"), GradientGreedy()], ids=repr)
+def test_needs_are_checked_before_any_work(solver):
+    batch = Batch.of([Problem((2,), 1)])
+    asked = []
+    oracle = FunctionOracle(batch, lambda problem, choice: asked.append(choice) or 0.0)
+    with pytest.raises(TypeError, match=r"needs gradients .* FunctionOracle does not have; .* Multilinear"):
+        solve(batch, oracle, solver)
+    with pytest.raises(TypeError, match="deletions"):
+        solve(batch, oracle, RankedGreedy(rank="deletion"))
+    with pytest.raises(TypeError, match="no method `score"):
+        solve(batch, object(), Greedy())
+    assert not asked
+
+
+def test_a_goal_the_original_reaches_costs_nothing_more():
+    batch = Batch.of([Problem((3, 3), 2)])
+    (solution,) = solve(batch, additive(batch), Greedy(), goal=-2.0)
+    assert solution.reached
+    assert solution.changes == 0
+    assert solution.forwards == 2  # the original, and the check
+
+
+def test_problems_leave_when_their_goal_is_reached():
+    batch = Batch.of([Problem((2,) * 6, 6), Problem((9,) * 6, 6)])
+    asked = []
+
+    def score(problem, choice):
+        asked.append(problem)
+        return float(sum(choice)) - 5.5
+
+    first, second = solve(batch, FunctionOracle(batch, score), Greedy(), goal=0.0)
+    assert (first.changes, second.changes) == (6, 1)
+    assert asked.index(1) < len(asked)
+    assert max(i for i, problem in enumerate(asked[:-2]) if problem == 1) < 70  # one round of 48, then gone
+
+
+def test_without_a_goal_ties_go_to_fewer_changes():
+    batch = Batch.of([Problem((2, 2, 2), 3)])
+    oracle = FunctionOracle(batch, lambda problem, choice: float(choice[1]))
+
+    class Wasteful:
+        needs = type(oracle)
+
+        def propose(self, batch, oracle, rng):
+            choices = np.ones((1, 3), dtype=np.int32)
+            yield Proposal(np.array([0]), choices, oracle.score(np.array([0]), choices))
+
+    (solution,) = solve(batch, oracle, Wasteful())
+    assert solution.choice.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+def test_taking_back_leaves_nothing_that_could_go(gradients):
+    networks = RandomNetworks(range(30), positions=10, candidates=3, budget=10)
+    batch = networks.batch
+    oracle = (
+        networks
+        if gradients
+        else FunctionOracle(batch, lambda p, c: float(networks.score(np.array([p]), np.array([c]))[0]))
+    )
+    counted = Cached(Counted(oracle, batch), batch)
+    rng = np.random.default_rng(0)
+    problems = np.arange(30)
+    choices = rng.integers(0, 3, size=(30, 10)).astype(np.int32)
+    scores = counted.score(problems, choices)
+    floors = scores - 0.3
+    choices_after, scores_after = take_back(batch, counted, problems, choices, scores, floors)
+    assert (scores_after >= floors).all()
+    assert (count_changes(choices_after) <= count_changes(choices)).all()
+    assert count_changes(choices_after).sum() < count_changes(choices).sum()
+    for row in range(30):
+        for position in np.flatnonzero(choices_after[row]):
+            fewer = choices_after[row].copy()
+            fewer[position] = 0
+            if fewer.any():
+                assert networks.score(np.array([row]), fewer[None])[0] < floors[row]
+
+
+def test_exchanging_finds_fewer_changes_than_taking_back_alone():
+    networks = RandomNetworks(range(60), positions=10, candidates=4, budget=10)
+    batch, problems = networks.batch, np.arange(60)
+    counted = Cached(Counted(networks, batch), batch)
+    choices = np.random.default_rng(0).integers(0, 4, size=(60, 10)).astype(np.int32)
+    scores = counted.score(problems, choices)
+    floors = np.minimum(scores, 0.3)
+    alone, alone_scores = one_by_one(batch, counted, problems, choices.copy(), scores.copy(), floors)
+    fewer, fewer_scores = exchange_down(batch, counted, problems, alone.copy(), alone_scores.copy(), floors)
+    assert (fewer_scores >= floors).all()
+    assert (count_changes(fewer) <= count_changes(alone)).all()
+    assert count_changes(fewer).sum() < count_changes(alone).sum()
+
+
+def test_limits_on_forwards_are_kept_to_the_last_one():
+    batch = Batch.of([Problem((4,) * 6, 3)] * 3)
+    for limit in (1, 2, 7, 30):
+        for solution in solve(batch, Quadratic(batch), Greedy(), stop=Stop(forwards=limit)):
+            assert solution.forwards <= limit
+            assert np.isfinite(solution.score)
+            if limit < 30:
+                assert solution.status is Status.STOPPED
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+def test_a_search_that_was_cut_off_proves_nothing(bounds):
+    batch, oracle = subset_sum([7, 11, 19, 23, 31, 41, 53, 61, 71, 83], 200)
+    (full,) = solve(batch, oracle, Exact(bounds=bounds))
+    assert full.status is Status.OPTIMAL
+    for limit in (2, 5, 10, 20, 40, 80, 160, 320):
+        for goal in (None, 0.5):
+            (solution,) = solve(batch, oracle, Exact(bounds=bounds), stop=Stop(forwards=limit), goal=goal)
+            if solution.forwards < full.forwards:
+                assert solution.status is Status.STOPPED
+
+
+def test_limits_on_backwards_are_kept():
+    batch = Batch.of([Problem((4,) * 6, 3)] * 3)
+    for solution in solve(batch, Quadratic(batch), Disco(enumerate=False), stop=Stop(backwards=4)):
+        assert solution.backwards <= 4
+        assert solution.status is Status.STOPPED
+
+
+def test_the_clock_stops_a_search_and_keeps_what_it_found():
+    batch = Batch.of([Problem((5,) * 40, 20)] * 4)
+    table = Quadratic(batch)
+
+    class Slow(Quadratic):
+        def score(self, problems, choices):
+            time.sleep(0.0005 * len(problems))
+            return super().score(problems, choices)
+
+    began = time.perf_counter()
+    solutions = solve(batch, Slow(batch), Greedy(), stop=Stop(seconds=0.5), cells=400)
+    assert time.perf_counter() - began < 5
+    for index, solution in enumerate(solutions):
+        assert solution.status is Status.STOPPED
+        assert solution.score == pytest.approx(table.score(np.array([index]), solution.choice[None])[0])
+
+
+def test_no_time_at_all_returns_the_originals():
+    batch = Batch.of([Problem((2, 2), 1)])
+    (solution,) = solve(batch, additive(batch), Greedy(), stop=Stop(seconds=0))
+    assert solution.status is Status.STOPPED
+    assert solution.changes == 0
+    assert solution.score == solution.original_score == -1.5
+
+
+@pytest.mark.parametrize(("field", "value"), [("seconds", -1), ("forwards", 0), ("backwards", -3)])
+def test_senseless_limits_are_refused(field, value):
+    with pytest.raises(ValueError, match=f"{field} is {value}"):
+        Stop(**{field: value})
+
+
+def test_the_last_word_is_the_oracles():
+    """An oracle that drifts is reported as it answers at the end, not as it did in the search."""
+    batch = Batch.of([Problem((2,), 1)])
+    calls = []
+
+    def drifting(problem, choice):
+        calls.append(choice)
+        return float(choice[0]) if len(calls) <= 2 else -1.0
+
+    (solution,) = solve(batch, FunctionOracle(batch, drifting), Greedy(), goal=0.5)
+    assert not solution.reached
+    assert solution.score == -1.0
+
+
+def test_an_infeasible_proposal_is_the_solvers_fault_and_named():
+    batch = Batch.of([Problem((2, 2), 1)])
+
+    class Cheat:
+        needs = FunctionOracle
+
+        def propose(self, batch, oracle, rng):
+            yield Proposal(np.array([0]), np.ones((1, 2), dtype=np.int32), np.array([99.0]))
+
+    with pytest.raises(RuntimeError, match=r"Cheat proposed \[1, 1\] for problem 0"):
+        solve(batch, additive(batch), Cheat())
+
+
+def test_an_oracle_broken_for_everything_fails_every_problem_without_a_traceback():
+    batch = Batch.of([Problem((2, 2), 1)] * 3)
+
+    def broken(problem, choice):
+        raise OSError("no model")
+
+    solutions = solve(batch, FunctionOracle(batch, broken), Greedy())
+    assert [solution.status for solution in solutions] == [Status.FAILED] * 3
+    assert all("OSError: no model" in solution.error for solution in solutions)
+
+
+def test_an_empty_batch_has_no_solutions():
+    batch = Batch.of([])
+    assert solve(batch, additive(batch), Greedy()) == []
+
+
+def test_who_watches_sees_problems_leave():
+    networks = RandomNetworks(range(10))
+    seen = []
+    solve(networks.batch, networks, Greedy(), goal=0.2, watch=lambda left, total: seen.append((left, total)))
+    assert all(total == 10 for _, total in seen)
+    assert [left for left, _ in seen] == sorted(left for left, _ in seen)
+    assert len(seen) >= 2
+
+
+def test_seconds_add_up_to_the_whole():
+    networks = RandomNetworks(range(30))
+    began = time.perf_counter()
+    solutions = solve(networks.batch, networks, Greedy())
+    whole = time.perf_counter() - began
+    assert sum(solution.seconds for solution in solutions) == pytest.approx(whole, rel=0.2)
+
+
+def test_every_status_is_a_sentence():
+    assert all(status.value.endswith(".") and " " in status.value for status in Status)
+
+
+def test_repeated_choices_cost_nothing():
+    batch = Batch.of([Problem((2,), 1)])
+    (solution,) = solve(batch, Table(batch), Random(draws=200))
+    assert solution.forwards == 3  # both choices, and the check
+
+
+def test_what_is_settled_does_not_reach_the_solver():
+    batch = Batch.of([Problem((1, 1), 1), Problem((2, 2), 1), Problem((3,), 0)])
+    table = Table(batch)
+    solutions = solve(batch, table, Exact())
+    assert [solution.status for solution in solutions] == [Status.OPTIMAL] * 3
+    assert [solution.forwards for solution in solutions] == [2, 4, 2]
