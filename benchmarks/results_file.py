@@ -17,6 +17,7 @@ from rich.table import Table
 import discotext
 
 RESULTS = Path(__file__).parent / "results"
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 
 def pedigree() -> dict[str, Any]:
@@ -64,6 +65,6 @@ def draw(
     if any(len(x) > 1 for x, _ in series.values()):
         ax.legend()
     figure.tight_layout()
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / f"{name}.png", dpi=120)
+    PICTURES.mkdir(exist_ok=True)
+    figure.savefig(PICTURES / f"{name}.png", dpi=100)
     plt.close(figure)
