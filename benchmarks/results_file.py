@@ -62,6 +62,10 @@ def draw(
         if len(x) == 1:
             ax.annotate(label, (x[0], y[0]), xytext=(4, 4), textcoords="offset points", fontsize=8)
     ax.set(title=title, xlabel=axes[0], ylabel=axes[1], **kw)
+    if kw.get("xscale") == "log" and max(x[0] for x, _ in series.values()) < 10_000:
+        ax.set_xticks([25, 50, 100, 200, 400, 800], ["25", "50", "100", "200", "400", "800"])
+        ax.set_xticks([], minor=True)
+        ax.margins(x=0.12)
     if any(len(x) > 1 for x, _ in series.values()):
         ax.legend()
     figure.tight_layout()
