@@ -17,6 +17,7 @@ PACKAGE = ROOT / "src" / "discotext"
 # From the centre to the edge; a module imports only from those before it. docs/architecture.md has the same list.
 ORDER = [
     "version",
+    "extras",
     "segments",
     "problem",
     "oracle",
@@ -145,6 +146,16 @@ def test_the_core_runs_without_torch():
         "print(d.solve(b, d.FunctionOracle(b, lambda p, c: float(sum(c))), d.Greedy())[0].score)",
     )
     assert done.stdout.strip() == "2.0", done.stderr
+
+
+def test_what_an_extra_brings_is_named_when_it_is_missing():
+    done, _ = run(
+        "-c",
+        "import sys; sys.modules['torch'] = None\n"
+        "import discotext as d\n"
+        "d.EmbeddingOracle(d.Batch.of([]), [], None, None)",
+    )
+    assert 'pip install "discotext[torch]"' in done.stderr.splitlines()[-1]
 
 
 def test_the_readme_example_prints_what_it_says():

@@ -244,6 +244,44 @@ def test_seconds_add_up_to_the_whole():
     assert sum(solution.seconds for solution in solutions) == pytest.approx(whole, rel=0.2)
 
 
+def test_seconds_inside_the_oracle_are_told_apart():
+    batch = Batch.of([Problem((3, 3), 2)] * 2)
+
+    def slow(problem, choice):
+        time.sleep(0.002)
+        return float(sum(choice))
+
+    began = time.perf_counter()
+    solutions = solve(batch, FunctionOracle(batch, slow), Greedy())
+    whole = time.perf_counter() - began
+    assert 0.5 * whole < sum(solution.oracle_seconds for solution in solutions) <= whole
+    assert all(solution.oracle_seconds > 0.002 * solution.forwards for solution in solutions)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "goal", "words"),
+    [
+        (lambda b, o: ([Problem((2,), 1)], o, Greedy()), None, "Batch.of"),
+        (lambda b, o: (b, o, Greedy), None, "Greedy is a class; give solve its settings: Greedy()"),
+        (lambda b, o: (b, o, 3), None, "is not a solver"),
+        (lambda b, o: (b, o, "grady"), None, "there is no solver 'grady'"),
+        (lambda b, o: (b, o, Greedy()), "high", "goal is 'high'"),
+        (lambda b, o: (b, o, Greedy()), float("nan"), "goal is nan"),
+    ],
+)
+def test_a_wrong_call_of_solve_says_what_would_be_right(arguments, goal, words):
+    batch = Batch.of([Problem((2,), 1)])
+    with pytest.raises((TypeError, ValueError)) as caught:
+        solve(*arguments(batch, additive(batch)), goal=goal)
+    assert words in str(caught.value)
+
+
+def test_a_solver_may_be_given_by_name():
+    batch = Batch.of([Problem((3, 3), 1)])
+    (solution,) = solve(batch, additive(batch), "left-to-right")
+    assert solution.choice.tolist() == [2, 0]
+
+
 def test_every_status_is_a_sentence():
     assert all(status.value.endswith(".") and " " in status.value for status in Status)
 

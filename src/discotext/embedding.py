@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discotext.extras import need
 from discotext.problem import Batch
 from discotext.segments import Choices, Floats, Ints
 
@@ -32,6 +33,7 @@ class EmbeddingOracle:
     exact_at_vertices = True
 
     def __init__(self, batch: Batch, ids: Ints, table: Tensor, model: Callable[[Tensor, Tensor], Tensor]) -> None:
+        need("torch", extra="torch", reason="EmbeddingOracle")
         import torch
 
         if len(ids) != batch.candidates:

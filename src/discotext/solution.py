@@ -34,6 +34,7 @@ class Solution:
     original_score: of the choice that changes nothing.
     forwards, backwards: what reached the model for this problem, the check included.
     seconds: this problem's share of the time; the shares of a batch add up to the whole.
+    oracle_seconds: of those, what was spent inside the oracle.
     error: why the oracle failed, when it did.
     """
 
@@ -44,6 +45,7 @@ class Solution:
     forwards: int
     backwards: int
     seconds: float
+    oracle_seconds: float
     error: str | None = None
 
     @property

@@ -17,6 +17,7 @@ from discotext.oracle import ABILITY_NAMES, Oracle, can
 from discotext.problem import Batch, count_changes
 from discotext.segments import Bools, Choices, Floats, Ints
 from discotext.solution import Solution, Status
+from discotext.solvers import solver_named
 from discotext.solvers.proposal import Proposal, Solver
 from discotext.taking_back import take_back
 from discotext.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
@@ -40,7 +41,7 @@ class Stop:
 def solve(
     batch: Batch,
     oracle: Oracle,
-    solver: Solver,
+    solver: Solver | str,
     *,
     goal: float | None = None,
     seed: int = 0,
@@ -50,6 +51,7 @@ def solve(
 ) -> list[Solution]:
     """Search every problem of a batch, and return one checked solution each.
 
+    solver: settings such as `Greedy()`, or the name of a solver.
     goal: None maximises to the end, ties to fewer changes. A number means: score at least this much with as few changes
         as possible, and otherwise as high as possible; a problem that reaches it leaves at once.
     seed: everything random comes from it.
@@ -66,8 +68,23 @@ def solve(
     >>> solution.choice, solution.score, solution.status.value
     (array([2, 0, 0], dtype=int32), 2.0, 'A better choice than the original was found; it may not be the best.')
     """
+    if isinstance(solver, str):
+        solver = solver_named(solver)
+    check_arguments(batch, solver, goal)
     check_needs(batch, oracle, solver)
     return Search(batch, oracle, goal, stop, cells, watch).run(solver, seed)
+
+
+def check_arguments(batch: Batch, solver: Solver, goal: float | None) -> None:
+    """Raise if what was given is not of its kind."""
+    if not isinstance(batch, Batch):
+        raise TypeError(f"the batch is a {type(batch).__name__}; build one from problems by Batch.of(problems)")
+    if isinstance(solver, type):
+        raise TypeError(f"{solver.__name__} is a class; give solve its settings: {solver.__name__}()")
+    if not callable(getattr(solver, "propose", None)):
+        raise TypeError(f"{solver!r} is not a solver: it has no method `propose`; try Greedy() or a name like 'greedy'")
+    if goal is not None and not (isinstance(goal, int | float | np.number) and not np.isnan(goal)):
+        raise ValueError(f"goal is {goal!r}; give a number to reach, or None to maximise")
 
 
 def check_needs(batch: Batch, oracle: Oracle, solver: Solver) -> None:
@@ -251,6 +268,7 @@ class Search:
             forwards=int(self.counted.forwards[index]),
             backwards=int(self.counted.backwards[index]),
             seconds=float(self.seconds[index]),
+            oracle_seconds=float(self.counted.seconds[index]),
             error=self.guarded.failures.get(index),
         )
 

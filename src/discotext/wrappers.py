@@ -16,7 +16,7 @@ import numpy as np
 
 from discotext.oracle import Oracle, Reply, Request, Wrapper
 from discotext.problem import Batch
-from discotext.segments import Bools, Ints
+from discotext.segments import Bools, Floats, Ints
 
 
 class Chunked(Wrapper):
@@ -177,7 +177,7 @@ class Counted(Wrapper):
 
     A gradient is one forward and one backward, unless the oracle says otherwise by a method
     `gradient_cost(problems) -> (forwards, backwards)`. A row beyond its problem's limit, or after the deadline, is not
-    asked: it gets −inf, and the problem is `exhausted`. `seconds` is the time spent inside.
+    asked: it gets −inf, and the problem is `exhausted`. `seconds` is the time spent inside, shared by a call's rows.
 
     max_forwards, max_backwards: for each problem. deadline: on the clock of `time.perf_counter`.
     """
@@ -198,7 +198,7 @@ class Counted(Wrapper):
         self.forwards: Ints = np.zeros(len(batch), dtype=np.int64)
         self.backwards: Ints = np.zeros(len(batch), dtype=np.int64)
         self.exhausted: Bools = np.zeros(len(batch), dtype=bool)
-        self.seconds = 0.0
+        self.seconds: Floats = np.zeros(len(batch))
 
     def ask(self, request: Request) -> Reply:
         forwards, backwards = self._cost(request)
@@ -220,7 +220,7 @@ class Counted(Wrapper):
         try:
             return self.pass_on(request)
         finally:
-            self.seconds += time.perf_counter() - began
+            np.add.at(self.seconds, request.problems, (time.perf_counter() - began) / max(len(request), 1))
 
     def _cost(self, request: Request) -> tuple[Ints, Ints]:
         ones = np.ones(len(request), dtype=np.int64)
