@@ -6,6 +6,7 @@ oracle can bound what a partial choice may still become, branch and bound rules 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +18,7 @@ from discotext.oracle import BoundingOracle, Oracle, can
 from discotext.problem import Batch, Problem
 from discotext.segments import Choices, Floats, Ints, ranges, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals
-from discotext.solvers.swaps import BLOCK, best_of_each
+from discotext.solvers.swaps import BLOCK, best_of_each, blocks
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,14 @@ def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Int
 
 
 def exactly(problem: Problem, changes: int) -> Iterator[Choices]:
-    """Every choice of a problem with exactly this many changes, one array per set of positions."""
+    """Every choice of a problem with exactly this many changes, one set of positions after the other, in blocks."""
     changeable = [position for position, count in enumerate(problem.counts) if count > 1]
     for positions in combinations(changeable, changes):
-        grid = np.indices([problem.counts[position] - 1 for position in positions]).reshape(changes, -1).T + 1
-        rows = np.zeros((len(grid), len(problem)), dtype=np.int32)
-        rows[:, list(positions)] = grid
-        yield rows
+        shape = [problem.counts[position] - 1 for position in positions]
+        for block in blocks(math.prod(shape), len(problem)):
+            rows = np.zeros((len(block), len(problem)), dtype=np.int32)
+            rows[:, list(positions)] = np.stack(np.unravel_index(block, shape), axis=1) + 1
+            yield rows
 
 
 WIDTH = 64  # partial choices of each problem opened in one round
