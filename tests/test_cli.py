@@ -31,10 +31,9 @@ def test_the_list_of_commands_says_what_the_commands_say(name):
 def test_the_demo_shows_a_proof_and_every_solver():
     done = discotext("demo", "--networks", "4", "--seed", "1")
     assert done.returncode == 0, done.stderr
-    exact = next(line for line in done.stdout.splitlines() if line.startswith("exact"))
-    assert exact.split()[1] == "0"
     target = int(done.stdout.split("add up to ")[1].split("?")[0])
-    assert sum(map(int, exact.split("  ")[-1].replace(" ", "").split("+"))) == target
+    found = done.stdout.split("Exact found ")[1].split(" = ")[0]
+    assert sum(map(int, found.split(" + "))) == target
     assert done.stdout.count("left-to-right") == 2
 
 
@@ -46,13 +45,28 @@ def test_the_demo_as_json_is_one_object_and_nothing_else():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["dmeo"], ["demo", "--networks", "0"], ["demo", "--nonsense"], ["demo", "extra"]]
+    "arguments",
+    [["dmeo"], ["demo", "--networks", "0"], ["demo", "--seed", "-1"], ["demo", "--nonsense"], ["demo", "extra"]],
 )
 def test_a_wrong_command_line_ends_in_2_without_a_traceback(arguments):
     done = discotext(*arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "Error: " in done.stderr
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "discotext", "--version"], capture_output=True, text=True, check=False)
+    assert done.stdout == f"discotext, version {__version__}\n"
+
+
+def test_the_demo_fits_a_narrow_terminal():
+    done = discotext("demo", "--networks", "2")
+    assert (
+        max(len(line.rstrip()) for line in done.stdout.splitlines() if not line.startswith(("Which of", "Exact found")))
+        <= 80
+    )
+    assert "…" not in done.stdout
 
 
 def test_commands_complete_with_tab():

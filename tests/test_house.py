@@ -36,6 +36,7 @@ ORDER = [
     "taking_back",
     "solving",
     "cli",
+    "__main__",
 ]
 SOLVERS = [
     "proposal",

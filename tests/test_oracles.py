@@ -105,6 +105,38 @@ def test_the_check_names_the_law_that_is_broken(lie, word):
     assert any(word in failure for failure in report.failures)
 
 
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (lambda n: np.full(n, np.nan), "scored nan"),
+        (lambda n: np.zeros((n, 1)), "expected (16,), one number per row"),
+        (lambda n: np.zeros((n, 2)), "expected (16,)"),
+        (lambda n: 3.0, "shape ()"),
+        (lambda n: ["a"] * n, "it raised ValueError"),
+    ],
+)
+def test_the_check_reports_answers_that_are_no_scores(answer, word):
+    class Odd:
+        def score(self, problems, choices):
+            return answer(len(problems))
+
+    report = check_oracle(BATCH, Odd())
+    assert not report.passed
+    assert word in str(report)
+
+
+def test_the_check_survives_a_model_that_cannot_be_asked():
+    torch.manual_seed(0)
+    norm = torch.nn.BatchNorm1d(3)
+    oracle = EmbeddingOracle(
+        BATCH, np.zeros(BATCH.candidates, dtype=int), torch.randn(20, 3), lambda v, n: norm(v.sum(1)).sum(1)
+    )
+    report = check_oracle(BATCH, oracle)
+    assert not report.passed
+    norm.eval()
+    assert check_oracle(BATCH, oracle).passed
+
+
 def test_an_oracle_may_say_that_its_vertices_are_approximate():
     liar = Liar("vertices")
     liar.exact_at_vertices = False
@@ -130,7 +162,14 @@ def test_the_embedding_oracle_mixes_vectors_as_the_padded_product_does():
     np.testing.assert_allclose(oracle.relaxed(rows, alpha)[0], expected.detach().numpy())
 
 
-@pytest.mark.parametrize(("ids", "word"), [(np.zeros(3), "3 ids"), (np.full(BATCH.candidates, 20), "20 rows")])
+@pytest.mark.parametrize(
+    ("ids", "word"),
+    [
+        (np.zeros(3, dtype=int), r"shape \(3,\)"),
+        (np.zeros(BATCH.candidates), "float64"),
+        (np.full(BATCH.candidates, 20), "20 rows"),
+    ],
+)
 def test_the_embedding_oracle_refuses_ids_that_do_not_fit(ids, word):
     with pytest.raises(ValueError, match=word):
         EmbeddingOracle(BATCH, ids, torch.zeros(20, 3), lambda vectors, lengths: vectors.sum((1, 2)))

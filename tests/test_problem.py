@@ -17,6 +17,14 @@ def test_feasible_choices_counts_what_enumeration_finds(problem):
 
 
 @pytest.mark.parametrize(
+    ("counts", "budget"), [((3.7, 2), 1), ((3, 2), 1.5), ("32", 1), ((["a", "b"], ["c"]), 1), ((2,), None)]
+)
+def test_only_whole_numbers_make_a_problem(counts, budget):
+    with pytest.raises(TypeError, match="give whole numbers"):
+        Problem(counts, budget)
+
+
+@pytest.mark.parametrize(
     ("counts", "budget", "words"),
     [((2, 0), 1, "position 1 has 0 candidates"), ((2, 2), 3, "choose 0 to 2"), ((2,), -1, "budget is -1")],
 )
@@ -27,6 +35,9 @@ def test_a_wrong_problem_names_the_value_and_the_way_out(counts, budget, words):
 
 def test_a_batch_gives_its_problems_back(batch):
     assert [batch[index] for index in range(len(batch))] == SHAPES
+    assert batch[-1] == SHAPES[-1]
+    with pytest.raises(IndexError):
+        batch[len(SHAPES)]
 
 
 @given(st.lists(problems(), max_size=5), st.data())

@@ -36,9 +36,15 @@ class EmbeddingOracle:
         need("torch", extra="torch", reason="EmbeddingOracle")
         import torch
 
-        if len(ids) != batch.candidates:
+        ids = np.asarray(ids)
+        if ids.shape != (batch.candidates,) or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
-                f"there are {len(ids)} ids, but the batch has {batch.candidates} candidates; give one each"
+                f"ids have shape {ids.shape} and type {ids.dtype}, but there are {batch.candidates} candidates; give "
+                "one flat array of whole numbers, the candidates of each position in turn, the original first"
+            )
+        if not isinstance(table, torch.Tensor) or table.ndim != 2:
+            raise TypeError(
+                f"table is a {type(table).__name__}; give a tensor (words, dimensions) like Embedding.weight"
             )
         if len(ids) and not (int(np.min(ids)) >= 0 and int(np.max(ids)) < len(table)):
             raise ValueError(f"ids run from {np.min(ids)} to {np.max(ids)}, but the table has {len(table)} rows")

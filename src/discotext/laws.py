@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.oracle import Oracle, RelaxedOracle, can
+from discotext.oracle import Oracle, RelaxedOracle, Reply, Request, can
 from discotext.problem import Batch
 from discotext.sampling import interior_point, random_choices
 from discotext.segments import Floats, Ints, segment_sum
+from discotext.wrappers import check_shapes
 
 
 @dataclass(frozen=True)
@@ -18,19 +19,28 @@ class OracleReport:
 
     repeat_gap: the same rows asked twice.
     mixing_gap: a row asked alone and among others.
-    vertex_gap: the relaxed score at a one-hot mixture against the score (None without gradients).
-    gradient_gap: the gradient against differences, the median over directions (None without gradients).
+    vertex_gap: the relaxed score at a one-hot mixture against the score.
+    gradient_gap: the gradient against differences, the median over rows.
+
+    A gap is None where it was not measured: without gradients, or after a law that comes first was broken.
     """
 
-    repeat_gap: float
-    mixing_gap: float
-    vertex_gap: float | None
-    gradient_gap: float | None
-    failures: tuple[str, ...]
+    repeat_gap: float | None = None
+    mixing_gap: float | None = None
+    vertex_gap: float | None = None
+    gradient_gap: float | None = None
+    failures: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         return not self.failures
+
+    def __str__(self) -> str:
+        gaps = {"asked again": self.repeat_gap, "alone": self.mixing_gap, "at choices": self.vertex_gap}
+        gaps["gradient"] = self.gradient_gap
+        measured = [f"  {name}: gap {gap:.1e}" for name, gap in gaps.items() if gap is not None]
+        verdict = "The oracle keeps the laws." if self.passed else "The oracle breaks a law."
+        return "\n".join([verdict, *measured, *(f"  {failure}" for failure in self.failures)])
 
 
 def check_oracle(
@@ -38,45 +48,76 @@ def check_oracle(
 ) -> OracleReport:
     """Ask an oracle about random choices and mixtures, and compare what must agree.
 
-    Four laws: the same question has the same answer; a row's score does not depend on its neighbours in the call; a
-    one-hot mixture scores as its choice; the gradient is the derivative, checked by central differences along random
-    directions inside the simplices. The last takes the median over rows, because a model with kinks may sit on one.
+    Four laws, in this order: the same question has the same answer; a row's score does not depend on its neighbours in
+    the call; a one-hot mixture scores as its choice; the gradient is the derivative, checked by central differences
+    along random directions inside the simplices. An oracle that raises, or answers in the wrong shape or with numbers
+    that are not finite, breaks the law it is asked about.
 
     >>> from discotext.oracle import FunctionOracle
     >>> from discotext.problem import Problem
     >>> batch = Batch.of([Problem((2, 3), 1)])
-    >>> check_oracle(batch, FunctionOracle(batch, lambda problem, choice: float(sum(choice)))).passed
-    True
+    >>> print(check_oracle(batch, FunctionOracle(batch, lambda problem, choice: float(sum(choice)))))
+    The oracle keeps the laws.
+      asked again: gap 0.0e+00
+      alone: gap 0.0e+00
     """
-    rng = np.random.default_rng(seed)
-    problems = rng.integers(len(batch), size=rows) if len(batch) else np.empty(0, dtype=np.int64)
+    gaps: dict[str, float] = {}
+    try:
+        failure = first_broken_law(batch, oracle, np.random.default_rng(seed), rows, tolerance, gaps)
+    except Exception as error:
+        failure = f"it raised {type(error).__name__}: {error}"
+    return OracleReport(**gaps, failures=() if failure is None else (failure,))
+
+
+def first_broken_law(
+    batch: Batch, oracle: Oracle, rng: np.random.Generator, rows: int, tolerance: float, gaps: dict[str, float]
+) -> str | None:
+    """A sentence about the first law that does not hold, or None; the gaps found on the way are put into `gaps`."""
+    if not len(batch):
+        return None
+    problems = rng.integers(len(batch), size=rows)
     layout = batch.take(problems)
     choices = random_choices(layout, rng)
-    scores = np.asarray(oracle.score(problems, choices), dtype=np.float64)
-    scale = float(np.abs(scores).mean()) + float(scores.std()) + 1e-12 if len(scores) else 1.0
-    repeat_gap = worst(oracle.score(problems, choices), scores, scale)
-    alone = [oracle.score(problems[row : row + 1], choices[row : row + 1])[0] for row in range(len(problems))]
-    mixing_gap = worst(alone, scores, scale)
-    vertex_gap = gradient_gap = None
-    if can(oracle, RelaxedOracle):
-        relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
-        vertex_gap = worst(relaxed.relaxed(problems, layout.one_hot(choices))[0], scores, scale)
-        gradient_gap = difference_gap(layout, problems, relaxed, rng, scale)
-    failures = []
-    if repeat_gap > tolerance:
-        failures.append(
-            f"the same rows scored differently when asked again (gap {repeat_gap:.1e}); is dropout left on?"
+    # With the shapes checked as in a search, an oracle that answers wrongly says here what it would say there.
+    asked = Request("score", problems, choices=choices)
+    scores = answered(asked, oracle).scores
+    scale = float(np.abs(scores).mean()) + float(scores.std()) + 1e-12
+    gaps["repeat_gap"] = worst(answered(asked, oracle).scores, scores, scale)
+    if gaps["repeat_gap"] > tolerance:
+        return f"the same rows scored differently when asked again (gap {gaps['repeat_gap']:.1e}); is dropout left on?"
+    alone = [answered(asked.take(np.array([row]), batch), oracle).scores[0] for row in range(rows)]
+    gaps["mixing_gap"] = worst(alone, scores, scale)
+    if gaps["mixing_gap"] > tolerance:
+        return (
+            f"a row's score depends on the other rows of the call (gap {gaps['mixing_gap']:.1e}); is batch "
+            "normalisation in training mode, or padding beyond a text's length not masked?"
         )
-    if mixing_gap > tolerance:
-        failures.append(f"a row's score depends on the other rows of the call (gap {mixing_gap:.1e}); use eval mode")
-    if vertex_gap is not None and vertex_gap > tolerance and getattr(oracle, "exact_at_vertices", True):
-        failures.append(
-            f"a one-hot mixture does not score as its choice (gap {vertex_gap:.1e}); "
-            "mend `relaxed`, or set `exact_at_vertices = False` if it can only be approximate"
+    if not can(oracle, RelaxedOracle):
+        return None
+    relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
+    at_choices = answered(Request("relaxed", problems, alpha=layout.one_hot(choices)), oracle).scores
+    gaps["vertex_gap"] = worst(at_choices, scores, scale)
+    if gaps["vertex_gap"] > tolerance and getattr(oracle, "exact_at_vertices", True):
+        return (
+            f"a one-hot mixture does not score as its choice (gap {gaps['vertex_gap']:.1e}); mend `relaxed`, or set "
+            "`exact_at_vertices = False` if it can only be approximate"
         )
-    if gradient_gap is not None and gradient_gap > 10 * tolerance:
-        failures.append(f"the gradient is not the derivative of the relaxed score (relative gap {gradient_gap:.1e})")
-    return OracleReport(repeat_gap, mixing_gap, vertex_gap, gradient_gap, tuple(failures))
+    gaps["gradient_gap"] = difference_gap(layout, problems, relaxed, rng, scale)
+    if gaps["gradient_gap"] > 10 * tolerance:
+        return f"the gradient is not the derivative of the relaxed score (relative gap {gaps['gradient_gap']:.1e})"
+    return None
+
+
+def answered(request: Request, oracle: Oracle) -> Reply:
+    """The reply, if it has the right shape and is finite."""
+    reply = request.send(oracle)
+    check_shapes(request, reply)
+    if not np.isfinite(reply.scores).all():
+        row = int(np.flatnonzero(~np.isfinite(reply.scores))[0])
+        raise ValueError(f"problem {request.problems[row]} scored {reply.scores[row]}, which is not a finite number")
+    if reply.gradient is not None and not np.isfinite(reply.gradient).all():
+        raise ValueError("the gradient has entries that are not finite")
+    return reply
 
 
 def worst(found: object, expected: Floats, scale: float) -> float:

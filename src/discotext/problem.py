@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from operator import index
+from typing import SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,8 @@ class Problem:
     budget: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", tuple(int(count) for count in self.counts))
+        object.__setattr__(self, "counts", whole_numbers("counts", self.counts))
+        object.__setattr__(self, "budget", whole_numbers("budget", [self.budget])[0])
         for position, count in enumerate(self.counts):
             if count < 1:
                 raise ValueError(
@@ -58,6 +60,17 @@ class Problem:
                 for changed in range(self.budget, 0, -1):
                     by_changes[changed] += by_changes[changed - 1] * (count - 1)
         return sum(by_changes)
+
+
+def whole_numbers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
+    """The values as integers, or a sentence about the one that is none."""
+    try:
+        return tuple(index(value) for value in values)
+    except TypeError:
+        raise TypeError(
+            f"{name} is {values!r}; give whole numbers: counts holds how many candidates each position has, "
+            "the original included, and budget how many may change"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +95,7 @@ class Batch:
     @classmethod
     def of(cls, problems: Iterable[Problem]) -> Batch:
         """Lay problems end to end."""
-        listed = list(problems)
+        listed = [problems] if isinstance(problems, Problem) else list(problems)
         return cls(
             counts=np.array([count for problem in listed for count in problem.counts], dtype=np.int64),
             sizes=np.array([len(problem) for problem in listed], dtype=np.int64),
@@ -92,9 +105,14 @@ class Batch:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def __getitem__(self, index: int) -> Problem:
-        first, last = self.first_position[index], self.first_position[index + 1]
-        return Problem(tuple(self.counts[first:last].tolist()), int(self.budgets[index]))
+    def __getitem__(self, number: int) -> Problem:
+        number = range(len(self))[number]
+        first, last = self.first_position[number], self.first_position[number + 1]
+        return Problem(tuple(self.counts[first:last].tolist()), int(self.budgets[number]))
+
+    def same_shapes(self, other: Batch) -> bool:
+        """Whether both have the same positions and candidates, whatever their budgets."""
+        return np.array_equal(self.sizes, other.sizes) and np.array_equal(self.counts, other.counts)
 
     @property
     def candidates(self) -> int:

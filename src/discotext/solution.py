@@ -18,7 +18,8 @@ class Status(Enum):
     IMPROVED = "A better choice than the original was found; it may not be the best."
     UNCHANGED = "Nothing better than the original was found."
     STOPPED = "A limit stopped the search; this is the best choice found until then."
-    FAILED = "The oracle failed on this problem; this is the best choice found until then."
+    UNSTABLE = "The score was another when asked again; is the model deterministic? `check_oracle` tells."
+    FAILED = "The oracle failed on this problem (`error` says how); this is the best choice found until then."
 
     @property
     def proved(self) -> bool:

@@ -8,6 +8,7 @@ asking the oracle again.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from discotext.solvers import solver_named
 from discotext.solvers.proposal import Proposal, Solver
 from discotext.taking_back import take_back
 from discotext.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
+
+UNSTABLE = 0.01  # a score that moves by more than this share when asked again is not to be trusted
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,22 @@ def solve(
     """
     if isinstance(solver, str):
         solver = solver_named(solver)
-    check_arguments(batch, solver, goal)
+    check_arguments(batch, solver, goal, seed, stop)
     check_needs(batch, oracle, solver)
     return Search(batch, oracle, goal, stop, cells, watch).run(solver, seed)
 
 
-def check_arguments(batch: Batch, solver: Solver, goal: float | None) -> None:
+def check_arguments(batch: Batch, solver: Solver, goal: float | None, seed: int, stop: Stop) -> None:
     """Raise if what was given is not of its kind."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed is {seed!r}; give a whole number, 0 or more")
+    if not isinstance(stop, Stop):
+        raise TypeError(f"stop is {stop!r}; give limits such as Stop(seconds=60, forwards=1000)")
     if not isinstance(batch, Batch):
         raise TypeError(f"the batch is a {type(batch).__name__}; build one from problems by Batch.of(problems)")
-    if isinstance(solver, type):
-        raise TypeError(f"{solver.__name__} is a class; give solve its settings: {solver.__name__}()")
+    if callable(solver):
+        name = getattr(solver, "__name__", repr(solver))
+        raise TypeError(f"{name} makes a solver and is none itself; call it: {name}()")
     if not callable(getattr(solver, "propose", None)):
         raise TypeError(f"{solver!r} is not a solver: it has no method `propose`; try Greedy() or a name like 'greedy'")
     if goal is not None and not (isinstance(goal, int | float | np.number) and not np.isnan(goal)):
@@ -91,7 +99,16 @@ def check_needs(batch: Batch, oracle: Oracle, solver: Solver) -> None:
     """Raise, before any work, if the solver cannot run on this oracle or these problems."""
     name, kind = type(solver).__name__, type(oracle).__name__
     if not can(oracle, Oracle):
-        raise TypeError(f"{kind} is not an oracle: it has no method `score(problems, choices)`")
+        raise TypeError(
+            f"{kind} is not an oracle: it has no method `score(problems, choices)`; "
+            "FunctionOracle(batch, function) makes one of a plain function of (problem, choice)"
+        )
+    own = getattr(oracle, "batch", batch)
+    if isinstance(own, Batch) and not own.same_shapes(batch):
+        raise ValueError(
+            f"the oracle was built for another batch ({len(own)} problems with {own.candidates} candidates; "
+            f"this one has {len(batch)} with {batch.candidates}); build it from the batch that is solved"
+        )
     if not can(oracle, solver.needs):
         raise TypeError(
             f"{name} needs {ABILITY_NAMES[solver.needs]}, which {kind} does not have; choose a solver that only needs "
@@ -125,13 +142,16 @@ class Search:
             max_backwards=stop.backwards,
             deadline=None if stop.seconds is None else self.began + stop.seconds,
         )
-        self.chunked = Chunked(self.counted, batch, cells)
+        # With a deadline, no single call may take so long that it would be missed by much.
+        patience = None if stop.seconds is None else max(stop.seconds / 20, 0.02)
+        self.chunked = Chunked(self.counted, batch, cells, patience)
         self.oracle = Cached(self.chunked, batch)
         self.choices = batch.originals()
         self.scores: Floats = np.full(len(batch), -np.inf)
         self.original: Floats = self.scores.copy()
         self.reached: Bools = np.zeros(len(batch), dtype=bool)
         self.proved: Bools = np.zeros(len(batch), dtype=bool)
+        self.unstable: Bools = np.zeros(len(batch), dtype=bool)
         self.below: Ints = np.zeros(len(batch), dtype=np.int64)
         self.seconds: Floats = np.zeros(len(batch))
         self.active: Ints = np.arange(len(batch))
@@ -139,6 +159,8 @@ class Search:
     def run(self, solver: Solver, seed: int) -> list[Solution]:
         everyone = np.arange(len(self.batch))
         self.original = self.oracle.score(everyone, self.choices)
+        if len(everyone) and len(self.guarded.failures) == len(everyone):
+            warnings.warn(f"the oracle failed on every problem; the first: {self.guarded.failures[0]}", stacklevel=3)
         self.scores = self.original.copy()
         if self.goal is not None:
             self.reached = self.scores >= self.goal
@@ -150,6 +172,8 @@ class Search:
             self._follow(solver, seed)
         self._take_back()
         self._check()
+        if self.watch is not None:
+            self.watch(len(self.batch), len(self.batch))
         return [self._solution(index) for index in everyone.tolist()]
 
     def _follow(self, solver: Solver, seed: int) -> None:
@@ -246,7 +270,14 @@ class Search:
         rows = np.arange(len(self.batch))
         if len(rows):
             assert not self.batch.infeasible(self.choices).any()
-            self.scores = self.chunked.score(rows, self.choices)
+            again = self.chunked.score(rows, self.choices)
+            # Half precision and other batch sizes move a score a little; a model left in training mode, a lot.
+            size = np.abs(self.scores) + np.abs(self.original)
+            answered = np.isfinite(again)
+            with np.errstate(invalid="ignore"):
+                self.unstable = answered & (np.abs(again - self.scores) > UNSTABLE * size + 1e-6)
+            self.unstable &= np.isfinite(self.scores)
+            self.scores = np.where(answered, again, self.scores)
             unasked = np.isneginf(self.original) & ~self.choices.any(axis=1)
             self.original[unasked] = self.scores[unasked]
             if self.goal is not None:
@@ -275,6 +306,8 @@ class Search:
     def _status(self, index: int) -> Status:
         if index in self.guarded.failures:
             return Status.FAILED
+        if self.unstable[index]:
+            return Status.UNSTABLE
         if self.reached[index]:
             return Status.FEWEST if self.proved[index] else Status.REACHED
         if self.proved[index]:

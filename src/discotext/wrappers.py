@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -24,46 +24,49 @@ class Chunked(Wrapper):
 
     cells: rows × positions of one call at most (a single row is always sent). Rows of one length travel together,
     so that a victim that pads to the longest text of a call pads little.
+    patience: seconds a call should not exceed by much: begin small, and grow while calls are quick. How calls are cut
+        then depends on the clock, and with it the last bits of what a model answers; without it, on nothing but cells.
     """
 
-    def __init__(self, oracle: Oracle, batch: Batch, cells: int = 65_536) -> None:
+    def __init__(self, oracle: Oracle, batch: Batch, cells: int = 65_536, patience: float | None = None) -> None:
         if cells < 1:
             raise ValueError(f"cells is {cells}, but a call needs room for at least 1 position; choose 1 or more")
-        self.oracle, self.batch, self.cells = oracle, batch, cells
+        self.oracle, self.batch, self.patience = oracle, batch, patience
+        self.most = cells
+        self.cells = cells if patience is None else min(cells, 4 * max(batch.n_max, 1))
 
     def ask(self, request: Request) -> Reply:
-        pending = list(self._chunks(request))[::-1]
+        lengths = np.maximum(self.batch.sizes[request.problems], 1)
+        pending = np.argsort(lengths, kind="stable")
+        if len(request) * int(lengths.max(initial=1)) <= self.cells:
+            pending = np.arange(len(request))
         parts: list[tuple[Ints, Reply]] = []
-        while pending:
-            rows = pending.pop()
+        while len(pending) or not len(request):
+            # Sorted by length, the last row of a call is its longest: take as many as still fit.
+            some = pending[: 1 + self.cells // int(lengths[pending[0]])] if len(pending) else pending
+            area = (np.arange(len(some)) + 1) * lengths[some]
+            rows = some[: max(1, int(np.searchsorted(area, self.cells, side="right")))]
             whole = len(rows) == len(request)
+            began = time.perf_counter()
             try:
                 reply = self.pass_on(request if whole else request.take(rows, self.batch))
             except Exception as error:
                 if not is_out_of_memory(error) or len(rows) <= 1:
                     raise
                 # Half of the call that failed, which may be smaller than half of what was allowed.
-                self.cells = max(1, min(self.cells, len(rows) * self.batch.n_max) // 2)
-                pending += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+                self.cells = self.most = max(1, min(self.cells, len(rows) * int(lengths[rows].max())) // 2)
                 continue
+            self._learn(time.perf_counter() - began)
             if whole:
                 return reply
             parts.append((rows, reply))
+            pending = pending[len(rows) :]
         return join(request, parts, self.batch)
 
-    def _chunks(self, request: Request) -> Iterator[Ints]:
-        lengths = np.maximum(self.batch.sizes[request.problems], 1)
-        if len(lengths) * int(lengths.max(initial=1)) <= self.cells:
-            yield np.arange(len(request))
-            return
-        order = np.argsort(lengths, kind="stable")
-        begin = 0
-        while begin < len(order):
-            # Sorted by length, the last row of a chunk is its longest: take as many as still fit.
-            area = (np.arange(len(order) - begin) + 1) * lengths[order[begin:]]
-            end = begin + max(1, int(np.searchsorted(area, self.cells, side="right")))
-            yield order[begin:end]
-            begin = end
+    def _learn(self, seconds: float) -> None:
+        if self.patience is not None:
+            faster, slower = seconds < self.patience / 2, seconds > self.patience
+            self.cells = min(self.most, 2 * self.cells) if faster else max(1, self.cells // (2 if slower else 1))
 
 
 def is_out_of_memory(error: Exception) -> bool:
@@ -88,8 +91,8 @@ def join(request: Request, parts: list[tuple[Ints, Reply]], batch: Batch) -> Rep
 class Guarded(Wrapper):
     """Bisects a failing call until the one problem that fails is found; the others keep their answers.
 
-    A row fails when the oracle raises for it, or returns anything but one finite number. Its problem is then failed
-    for good: `failures` holds a sentence, its rows get −inf and are never asked again.
+    A row fails when the oracle raises for it, or returns anything but one finite number (or −inf, which forbids a
+    choice). Its problem is then failed for good: `failures` holds a sentence, its rows get −inf and are asked no more.
     """
 
     def __init__(self, oracle: Oracle, batch: Batch) -> None:
@@ -133,7 +136,12 @@ class Guarded(Wrapper):
             return None
         bad = self._not_finite(part, reply)
         for row in np.flatnonzero(bad):
-            self._fail(part, int(row), f"the oracle returned {reply.scores[row]} or a gradient that is not finite")
+            finite = np.isfinite(reply.scores[row])
+            self._fail(
+                part,
+                int(row),
+                f"the oracle returned {'a gradient that is not finite' if finite else reply.scores[row]}",
+            )
         return None if bad.any() else reply
 
     def _not_finite(self, request: Request, reply: Reply) -> Bools:
@@ -144,6 +152,9 @@ class Guarded(Wrapper):
         if request.kind == "bound":
             # "Nothing is reachable" and "I cannot tell" are honest answers to that question.
             bad = np.isnan(reply.scores)
+        if request.kind == "score":
+            # −inf is how an oracle forbids a choice.
+            bad &= ~np.isneginf(reply.scores)
         return np.asarray(bad)
 
     def _fail(self, request: Request, row: int, reason: str) -> None:

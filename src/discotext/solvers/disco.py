@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Literal
 
 from discotext.solvers.adam import DiscoAdam
@@ -34,5 +35,5 @@ def Disco(method: Method = "guided", **settings: Any) -> DiscoGuided | DiscoProx
     try:
         return METHODS[method](**settings)
     except TypeError:
-        known = ", ".join(METHODS[method].__dataclass_fields__)
+        known = ", ".join(field.name for field in fields(METHODS[method]))
         raise TypeError(f"method {method!r} does not take {', '.join(settings)}; its settings are {known}") from None

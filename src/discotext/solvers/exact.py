@@ -44,7 +44,7 @@ class Exact:
                 raise ValueError(
                     f"problem {index} has {problem.feasible_choices:,} choices within its budget of {problem.budget}, "
                     f"more than the {self.limit:,} that Exact enumerates; lower the budget, raise Exact(limit=…), or "
-                    "use Disco(effort='high')"
+                    "use Beam() or, with gradients, Disco(effort='high')"
                 )
 
     def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:

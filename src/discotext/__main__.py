@@ -1,0 +1,5 @@
+"""`python -m discotext` is the command `discotext`."""
+
+from discotext.cli import main
+
+main()
