@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import discotext
+from discotext.solvers import SOLVERS as SOLVER_NAMES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
@@ -171,3 +172,22 @@ def test_the_readme_example_prints_what_it_says():
 
 def test_no_file_is_larger_than_one_sitting():
     assert {path.name: n for path in files() if (n := len(path.read_text().splitlines())) > 400} == {}
+
+
+def test_the_page_on_solving_names_every_status_field_and_solver():
+    page = (ROOT / "docs" / "solving.md").read_text()
+    for status in discotext.Status:
+        assert f"| `{status.name}` | {status.value} |" in page
+    for name in [*discotext.Solution.__dataclass_fields__, "changes", "reached", "proved"]:
+        assert f"`{name}`" in page
+    for name in SOLVER_NAMES:
+        assert f"`{name}`" in page
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_the_examples_of_the_docs_run(page):
+    blocks = [block.split("```")[0] for block in page.read_text().split("```python\n")[1:]]
+    whole = [block for block in blocks if "import" in block]
+    for code in whole:
+        done, _ = run("-c", code)
+        assert done.returncode == 0, done.stderr

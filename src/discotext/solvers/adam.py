@@ -30,7 +30,7 @@ from discotext.solvers.proximal import SMALLEST_COST, penalty_weight
 class DiscoAdam:
     """Adam with learning rate 1 for at most 100 steps; every iterate is rounded within budget and scored.
 
-    reading: what γ and κ do, "budget" or "confidence" (see above).
+    reading: "budget" adds γ · max(0, ‖1 − α⁰‖_2 − √(κn)); "confidence" takes C = max(−score, −κ) and adds γ‖1 − α⁰‖_2.
     """
 
     needs: ClassVar[type] = RelaxedOracle
