@@ -24,6 +24,7 @@ ORDER = [
     "oracle",
     "wrappers",
     "sampling",
+    "swaps",
     "blackbox",
     "laws",
     "embedding",
@@ -41,7 +42,6 @@ ORDER = [
 ]
 SOLVERS = [
     "proposal",
-    "swaps",
     "greedy",
     "lazy_greedy",
     "sweep",

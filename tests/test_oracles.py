@@ -61,7 +61,7 @@ LAWFUL = {
     "cached": (BATCH, Cached(Quadratic(BATCH), BATCH)),
     "chunked": (BATCH, Chunked(Quadratic(BATCH), BATCH, cells=7)),
     "guarded": (BATCH, Guarded(Quadratic(BATCH), BATCH)),
-    "all of them": (BATCH, Cached(Chunked(Counted(Guarded(Quadratic(BATCH), BATCH), BATCH), BATCH, 3), BATCH)),
+    "all of them": (BATCH, Cached(Chunked(Guarded(Counted(Quadratic(BATCH), BATCH), BATCH), BATCH, 3), BATCH)),
     "renumbered": (BATCH.take([4, 0]), Renumbered(Quadratic(BATCH), BATCH.take([4, 0]), np.array([4, 0]))),
 }
 

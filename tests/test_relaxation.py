@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from discotext import Batch, Problem
 from discotext.penalty import changed_mass, l1, proximal_map, soft_threshold
 from discotext.relaxation import experiment_start, pull_back, retract, theorem_start, to_alpha
-from discotext.rounding import best_vertex
+from discotext.rounding import best_vertex, largest
 from discotext.sampling import draw, interior_point, random_choices
 from discotext.segments import segment_argmax, segment_sum
 from tests.conftest import SHAPES, feasible, problems
@@ -137,6 +137,15 @@ def test_the_best_vertex_is_the_best_of_all_feasible_choices(problem, seed):
     assert not batch.infeasible(choice).any()
     best = max(weights[batch.chosen(np.array([row], dtype=np.int32))].sum() for row in feasible(problem))
     assert weights[batch.chosen(choice)].sum() == pytest.approx(best)
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=4), st.integers(0, 7))
+def test_the_largest_of_a_row_are_those_of_a_stable_sort(rows, count):
+    values = np.array(rows, dtype=float)
+    where, found = largest(values, count)
+    expected = np.argsort(-values, axis=1, kind="stable")[:, :count]
+    np.testing.assert_array_equal(where, expected)
+    np.testing.assert_array_equal(found, np.take_along_axis(values, expected, axis=1))
 
 
 def test_rounding_ties_keep_the_original():

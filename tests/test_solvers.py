@@ -214,6 +214,13 @@ def test_stochastic_greedy_asks_as_much_as_it_says():
     assert all(solution.forwards <= 1 + 10 * sample + 80 for solution in solutions)
 
 
+def test_stochastic_greedy_does_not_give_up_after_one_unlucky_sample():
+    batch = Batch.of([Problem((2,) * 40, 40)] * 10)
+    oracle = FunctionOracle(batch, lambda problem, choice: float(sum(choice[:5])) - 0.01 * sum(choice[5:]))
+    scores = [solution.score for solution in solve(batch, oracle, StochasticGreedy())]
+    assert np.mean(scores) > 2.5
+
+
 def left_to_right_by_hand(table: Table, index: int) -> tuple[int, ...]:
     problem = table.batch[index]
     choice = [0] * len(problem)
@@ -291,6 +298,16 @@ def test_exact_finds_the_best_of_all_with_the_fewest_changes_and_asks_each_once(
         assert solution.forwards == batch[index].feasible_choices + 1  # and the check
 
 
+def test_spaces_beyond_counting_are_no_trouble():
+    batch = Batch.of([Problem((4,) * 1000, 200)])
+    rng = np.random.default_rng(0)
+    bag = LinearBag(batch, rng.normal(size=(batch.candidates, 1)), np.zeros((1, 1)))
+    (solution,) = solve(batch, bag, Disco(effort="high"), stop=Stop(forwards=200))
+    assert solution.score > solution.original_score
+    with pytest.raises(ValueError, match=r"about 10\^3\d\d choices"):
+        solve(batch, FunctionOracle(batch, lambda problem, choice: 0.0), Exact())
+
+
 @given(problems(), st.integers(0, 1000), st.floats(-1, 2))
 def test_exact_with_a_goal_proves_fewest_changes_or_impossibility(problem, seed, goal):
     batch = Batch.of([problem])
@@ -324,6 +341,37 @@ def test_branch_and_bound_finds_what_enumeration_finds_and_asks_less(seed):
     assert bounded.status is plain.status is Status.OPTIMAL
     assert bounded.score == plain.score
     assert bounded.forwards < plain.forwards
+
+
+class Guessing(Table):
+    """Bounds that say nothing, so that branch and bound must open everything."""
+
+    def bound(self, rows, choices, remaining):
+        return np.full(len(rows), np.inf)
+
+
+@pytest.mark.parametrize("limit", [5, 20, 100, 1000])
+def test_a_problem_that_runs_out_of_nodes_is_not_proved_by_its_neighbours(limit):
+    batch = Batch.of([Problem((4,) * 5, 5), Problem((2,) * 12, 1), Problem((3, 3), 2)])
+    table = Guessing(batch, 1)
+    for index, solution in enumerate(solve(batch, table, Exact(limit=limit))):
+        if solution.proved:
+            assert solution.score == table.best(index)
+
+
+@given(st.lists(problems(4, 4), min_size=1, max_size=3), st.integers(0, 1000), st.sampled_from([None, -0.5, 0.5, 1.5]))
+def test_branch_and_bound_is_exact_with_the_fewest_changes_too(listed, seed, goal):
+    batch = Batch.of(listed)
+    table = Guessing(batch, seed)
+    for scores in table.scores:
+        for choice in scores:
+            scores[choice] = round(2 * scores[choice]) / 2  # ties
+    for index, solution in enumerate(solve(batch, table, Exact(), goal=goal)):
+        assert solution.proved
+        wanted = table.best(index) if goal is None or table.best(index) < goal else goal
+        fewest = min(np.count_nonzero(c) for c, score in table.scores[index].items() if score >= wanted)
+        assert solution.changes == fewest
+        assert solution.score >= wanted
 
 
 def test_branch_and_bound_out_of_nodes_makes_no_claim():

@@ -1,6 +1,7 @@
 """The one loop: needs, goals, limits, failures, taking back, the last check."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from discotext import (
 )
 from discotext.problem import count_changes
 from discotext.setfunctions import subset_sum
-from discotext.taking_back import exchange_down, one_by_one, take_back
+from discotext.taking_back import Kept, exchange_down, one_by_one, take_back
 from discotext.wrappers import Cached, Counted
 from discotext.yardstick import RandomNetworks
 from tests.conftest import Quadratic, Table
@@ -98,7 +99,8 @@ def test_taking_back_leaves_nothing_that_could_go(gradients):
     choices = rng.integers(0, 3, size=(30, 10)).astype(np.int32)
     scores = counted.score(problems, choices)
     floors = scores - 0.3
-    choices_after, scores_after = take_back(batch, counted, problems, choices, scores, floors)
+    kept = Kept(problems, choices.copy(), scores.copy(), floors, np.zeros(30, dtype=bool))
+    choices_after, scores_after = take_back(batch, counted, kept, gradients=gradients)
     assert (scores_after >= floors).all()
     assert (count_changes(choices_after) <= count_changes(choices)).all()
     assert count_changes(choices_after).sum() < count_changes(choices).sum()
@@ -117,9 +119,12 @@ def test_exchanging_finds_fewer_changes_than_taking_back_alone():
     choices = np.random.default_rng(0).integers(0, 4, size=(60, 10)).astype(np.int32)
     scores = counted.score(problems, choices)
     floors = np.minimum(scores, 0.3)
-    alone, alone_scores = one_by_one(batch, counted, problems, choices.copy(), scores.copy(), floors)
-    fewer, fewer_scores = exchange_down(batch, counted, problems, alone.copy(), alone_scores.copy(), floors)
-    assert (fewer_scores >= floors).all()
+    kept = Kept(problems, choices.copy(), scores.copy(), floors, np.zeros(60, dtype=bool))
+    one_by_one(counted, kept, kept.several())
+    alone = kept.choices.copy()
+    exchange_down(batch, counted, kept)
+    fewer = kept.choices
+    assert (kept.scores >= floors).all()
     assert (count_changes(fewer) <= count_changes(alone)).all()
     assert count_changes(fewer).sum() < count_changes(alone).sum()
 
@@ -338,3 +343,113 @@ def test_what_is_settled_does_not_reach_the_solver():
     solutions = solve(batch, table, Exact())
     assert [solution.status for solution in solutions] == [Status.OPTIMAL] * 3
     assert [solution.forwards for solution in solutions] == [2, 4, 2]
+
+
+@pytest.mark.parametrize("goal", [None, 9.0, 8.5])
+def test_taking_back_never_steps_down_from_what_it_saw(goal):
+    batch = Batch.of([Problem((2, 2, 2), 3)])
+    scores = {"000": 0, "100": 1, "110": 2, "111": 3, "011": 9, "001": 4, "101": 2.5, "010": 0.5}
+    oracle = FunctionOracle(batch, lambda problem, choice: float(scores["".join(map(str, choice))]))
+    (solution,) = solve(batch, oracle, "left-to-right", goal=goal)
+    assert solution.score == 9.0
+    assert solution.reached == (goal is not None)
+
+
+def test_an_independence_system_is_kept_to_the_end():
+    networks = RandomNetworks(range(60), positions=10, candidates=4, budget=6)
+
+    def even(problem):
+        return lambda pairs: all(position % 2 == 0 for position, _ in pairs)
+
+    for solution in solve(networks.batch, networks, Greedy(system=even), goal=0.5):
+        assert not solution.choice[1::2].any()
+
+
+def test_what_really_reached_the_model_is_what_is_counted_when_it_fails():
+    batch = Batch.of([Problem((4,) * 5, 3)] * 6)
+    asked = np.zeros(6, dtype=int)
+
+    class Failing(Quadratic):
+        def score(self, problems, choices):
+            np.add.at(asked, problems, 1)
+            if ((problems == 2) & (choices[:, 0] == 3)).any():
+                raise ValueError("no")
+            scores = Quadratic.relaxed(self, problems, self.batch.take(problems).one_hot(choices))[0]
+            return np.where((problems == 4) & (choices[:, 0] == 2), np.nan, scores)
+
+    counted_without_gradients = FunctionOracle(batch, lambda *_: 0.0)
+    counted_without_gradients.score = Failing(batch).score
+    solutions = solve(batch, counted_without_gradients, Greedy())
+    assert [solution.forwards for solution in solutions] == asked.tolist()
+    assert [solution.status for solution in solutions].count(Status.FAILED) == 2
+
+
+def test_running_out_of_memory_is_not_charged():
+    batch = Batch.of([Problem((4,) * 5, 3)])
+    asked = []
+
+    class Cramped(Table):
+        def score(self, problems, choices):
+            if len(problems) > 4:
+                raise MemoryError
+            asked.append(len(problems))
+            return super().score(problems, choices)
+
+    (solution,) = solve(batch, Cramped(batch), Greedy())
+    assert solution.forwards == sum(asked)
+
+
+def test_oracles_may_reuse_or_lock_their_memory():
+    batch = Batch.of([Problem((3, 3), 2)] * 3)
+    good = Quadratic(batch)
+    buffer = np.empty(1000)
+
+    class Reusing(Quadratic):
+        def score(self, problems, choices):
+            out = buffer[: len(problems)]
+            out[:] = good.score(problems, choices)
+            return out
+
+        def relaxed(self, problems, alpha):
+            scores, gradient = good.relaxed(problems, alpha)
+            scores.flags.writeable = gradient.flags.writeable = False
+            return scores, gradient
+
+    for one, other in zip(
+        solve(batch, Reusing(batch), Disco(enumerate=False)), solve(batch, good, Disco(enumerate=False)), strict=True
+    ):
+        assert (one.score, one.original_score) == (other.score, other.original_score)
+
+
+def test_one_long_problem_among_short_ones_does_not_make_them_long():
+    listed = [Problem((3,) * 20, 4)] * 400 + [Problem((3,) * 2000, 4)]
+    batch = Batch.of(listed)
+    weights = np.random.default_rng(0).normal(size=batch.candidates)
+
+    class Linear:
+        exact_at_vertices = True
+
+        def score(self, problems, choices):
+            layout = batch.take(problems)
+            widest.append(choices.shape[1] * len(problems) / max(layout.sizes.sum(), 1))
+            picked = weights[batch.flat_rows(problems)][layout.chosen(choices)]
+            return np.bincount(layout.problem_of_position, weights=picked, minlength=len(layout))
+
+        def relaxed(self, problems, alpha):
+            own = weights[batch.flat_rows(problems)]
+            return np.bincount(batch.take(problems).row_of, weights=own * alpha, minlength=len(problems)), own
+
+    widest: list[float] = []
+    tracemalloc.start()
+    solutions = solve(batch, Linear(), Disco())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6  # rows padded to the longest would take several times that
+    assert all(solution.score > solution.original_score for solution in solutions)
+
+
+def test_a_limit_on_gradients_does_not_stop_a_solver_that_needs_none():
+    batch = Batch.of([Problem((4,) * 6, 3)])
+    (solution,) = solve(batch, Quadratic(batch), Greedy(), stop=Stop(backwards=0))
+    assert solution.status is Status.IMPROVED
+    assert solution.backwards == 0

@@ -16,7 +16,9 @@ import numpy as np
 from discotext.oracle import Oracle
 from discotext.problem import Batch
 from discotext.sampling import draw
-from discotext.segments import Choices, Floats, Ints, ranges
+from discotext.segments import Choices, Floats, Ints
+from discotext.swaps import all_swaps, score_swaps
+from discotext.wrappers import Chunked
 
 
 class Multilinear:
@@ -30,7 +32,8 @@ class Multilinear:
     def __init__(self, oracle: Oracle, batch: Batch, *, draws: int = 1, seed: int = 0) -> None:
         if draws < 1:
             raise ValueError(f"draws is {draws}, but a gradient needs at least 1 draw; choose 1 or more")
-        self.oracle, self.batch, self.draws = oracle, batch, draws
+        # What it asks in one go is far more than it was asked.
+        self.oracle, self.batch, self.draws = Chunked(oracle, batch), batch, draws
         self._rng = np.random.default_rng(seed)
 
     def score(self, problems: Ints, choices: Choices) -> Floats:
@@ -39,30 +42,18 @@ class Multilinear:
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
         layout = self.batch.take(problems)
         scores, gradient = np.zeros(len(problems)), np.zeros(len(alpha))
+        swaps = all_swaps(layout)
         for _ in range(self.draws):
             drawn = draw(layout, alpha, self._rng)
             at_draw = np.asarray(self.oracle.score(problems, drawn))
             scores += at_draw / self.draws
-            gradient += self._swapped(layout, problems, drawn, at_draw) / self.draws
+            swapped = at_draw[layout.row_of]
+            new = swaps.candidates != drawn[swaps.rows, swaps.positions]
+            swapped[new] = score_swaps(self.oracle, problems, drawn, swaps.take(new))
+            gradient += swapped / self.draws
         return scores, gradient
 
     def gradient_cost(self, problems: Ints) -> tuple[Ints, Ints]:
         """Forwards and backwards of one gradient for each row."""
         swaps = self.batch.widths[problems] - self.batch.sizes[problems]
         return self.draws * (1 + swaps), np.zeros_like(swaps)
-
-    def _swapped(self, layout: Batch, problems: Ints, drawn: Choices, at_draw: Floats) -> Floats:
-        """(K,) the score with each candidate in turn put into the drawn text."""
-        owner = layout.row_of
-        position = ranges(np.zeros(len(layout), dtype=np.int64), layout.sizes)[layout.position_of]
-        candidate = ranges(np.zeros(len(layout.counts), dtype=np.int64), layout.counts)
-        out = at_draw[layout.row_of]
-        (asked,) = np.nonzero(candidate != drawn[owner, position])
-        # Row by row of the layout, so that memory holds one text's swaps at a time.
-        for row in range(len(layout)):
-            mine = asked[owner[asked] == row]
-            if len(mine):
-                rows = np.repeat(drawn[row][None], len(mine), axis=0)
-                rows[np.arange(len(mine)), position[mine]] = candidate[mine]
-                out[mine] = self.oracle.score(np.full(len(mine), problems[row]), rows)
-        return out

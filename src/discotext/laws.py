@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.oracle import Oracle, RelaxedOracle, Reply, Request, can
+from discotext.oracle import Oracle, RelaxedOracle, Reply, Request, can, innermost
 from discotext.problem import Batch
 from discotext.sampling import interior_point, random_choices
 from discotext.segments import Floats, Ints, segment_sum
@@ -20,7 +20,7 @@ class OracleReport:
     repeat_gap: the same rows asked twice.
     mixing_gap: a row asked alone and among others.
     vertex_gap: the relaxed score at a one-hot mixture against the score.
-    gradient_gap: the gradient against differences, the median over rows.
+    gradient_gap: the gradient against differences; four in five rows are no worse.
 
     A gap is None where it was not measured: without gradients, or after a law that comes first was broken.
     """
@@ -97,7 +97,7 @@ def first_broken_law(
     relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
     at_choices = answered(Request("relaxed", problems, alpha=layout.one_hot(choices)), oracle).scores
     gaps["vertex_gap"] = worst(at_choices, scores, scale)
-    if gaps["vertex_gap"] > tolerance and getattr(oracle, "exact_at_vertices", True):
+    if gaps["vertex_gap"] > tolerance and getattr(innermost(oracle), "exact_at_vertices", True):
         return (
             f"a one-hot mixture does not score as its choice (gap {gaps['vertex_gap']:.1e}); mend `relaxed`, or set "
             "`exact_at_vertices = False` if it can only be approximate"
@@ -128,7 +128,7 @@ def worst(found: object, expected: Floats, scale: float) -> float:
 def difference_gap(
     layout: Batch, problems: Ints, oracle: RelaxedOracle, rng: np.random.Generator, scale: float
 ) -> float:
-    """The median, over rows, of |slope by differences − slope by gradient| for one random direction each."""
+    """|slope by differences − slope by gradient| along one random direction a row: four in five rows are no worse."""
     alpha = interior_point(layout, rng)
     # A direction that keeps every simplex's sum, small enough to keep every weight positive.
     direction = rng.normal(size=len(alpha)) * alpha
@@ -151,4 +151,4 @@ def difference_gap(
         by_differences = (4 * central(step / 2) - central(step)) / 3
         slope = np.maximum(np.maximum(np.abs(by_differences), np.abs(by_gradient)), 1e-3 * scale)
         gaps.append(np.abs(by_differences - by_gradient) / slope)
-    return float(np.median(np.min(gaps, axis=0)))
+    return float(np.quantile(np.min(gaps, axis=0), 0.8))

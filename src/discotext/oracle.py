@@ -86,9 +86,14 @@ def can(oracle: Oracle, ability: type) -> bool:
     >>> can(FunctionOracle(Batch.of([]), lambda problem, choice: 0.0), RelaxedOracle)
     False
     """
+    return isinstance(innermost(oracle), ability)
+
+
+def innermost(oracle: Oracle) -> Oracle:
+    """The oracle inside all wrappers."""
     while isinstance(oracle, Wrapper):
         oracle = oracle.oracle
-    return isinstance(oracle, ability)
+    return oracle
 
 
 @dataclass(frozen=True)
@@ -123,14 +128,15 @@ class Request:
         """Make the call."""
         if self.kind == "relaxed":
             scores, gradient = oracle.relaxed(self.problems, self.alpha)
-            return Reply(np.asarray(scores, dtype=np.float64), np.asarray(gradient, dtype=np.float64))
+            # Copies, because an oracle may hand out the same memory again.
+            return Reply(np.array(scores, dtype=np.float64), np.array(gradient, dtype=np.float64))
         if self.kind == "score":
             scores = oracle.score(self.problems, self.choices)
         elif self.kind == "bound":
             scores = oracle.bound(self.problems, self.choices, self.integers)
         else:
             scores = oracle.without(self.problems, self.integers)
-        return Reply(np.asarray(scores, dtype=np.float64))
+        return Reply(np.array(scores, dtype=np.float64))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import index
 from typing import SupportsIndex, TypeVar
 
@@ -54,11 +54,21 @@ class Problem:
     @cached_property
     def feasible_choices(self) -> int:
         """How many choices keep within the budget: the elementary symmetric sums of k_i − 1, added up to the budget."""
+        return self._count(None)
+
+    def has_at_most(self, choices: float) -> bool:
+        """Whether no more than so many choices keep within the budget; quick for large problems too."""
+        return self._count(choices) <= choices
+
+    def _count(self, enough: float | None) -> int:
+        """The number of feasible choices; counting ends when it is more than `enough`."""
         by_changes = [1] + [0] * self.budget
         for count in self.counts:
             if count > 1:
                 for changed in range(self.budget, 0, -1):
                     by_changes[changed] += by_changes[changed - 1] * (count - 1)
+                if enough is not None and sum(by_changes) > enough:
+                    break
         return sum(by_changes)
 
 
@@ -227,3 +237,22 @@ def count_changes(choices: Choices) -> Ints:
     array([2, 0])
     """
     return np.asarray((choices != 0).sum(axis=1))
+
+
+@lru_cache(maxsize=8)
+def _multipliers(width: int) -> NDArray[np.uint64]:
+    # Any fixed odd numbers do; they need not be secret, only unlike each other. Every width has the same beginning.
+    numbers = np.random.default_rng(20260).integers(1, 2**63, size=(width, 2), dtype=np.uint64)
+    return numbers * np.uint64(2) + np.uint64(1)
+
+
+def fingerprints(choices: Choices) -> NDArray[np.uint64]:
+    """(R, 2) two 64-bit sums that tell choices apart, made for all rows at once.
+
+    They are linear: zeros beyond a problem's end add nothing, and a swap adds the same whatever came before it.
+
+    >>> rows = fingerprints(np.array([[0, 2, 1], [0, 2, 1], [1, 2, 0]], dtype=np.int32))
+    >>> (rows[0] == rows[1]).all(), (rows[0] == rows[2]).any()
+    (np.True_, np.False_)
+    """
+    return np.asarray(choices.astype(np.uint64) @ _multipliers(choices.shape[1]))

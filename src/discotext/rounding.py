@@ -26,7 +26,7 @@ def best_replacements(weights: Floats, layout: Batch) -> tuple[Choices, Floats]:
 def best_vertex(weights: Floats, layout: Batch) -> Choices:
     """(R, n_max) the feasible choice of largest total weight: argmax Σ_i weights_i^{choice_i}.
 
-    Ties go to the original.
+    Ties go to the original and to the earlier position.
 
     >>> from discotext.problem import Problem
     >>> best_vertex(np.array([0.0, 2.0, 0.0, 3.0, 0.0, 1.0]), Batch.of([Problem((2, 2, 2), 2)]))
@@ -46,7 +46,7 @@ def keep_largest(candidates: Choices, gains: Floats, layout: Batch) -> Choices:
 
 
 def largest(values: Floats, count: int) -> tuple[Ints, Floats]:
-    """Per row, where the `count` largest values are and what they are, largest first.
+    """Per row, where the `count` largest values are and what they are, largest first, ties to the first.
 
     Linear in the width of a row: only the `count` that a partition finds are sorted.
 
@@ -56,7 +56,10 @@ def largest(values: Floats, count: int) -> tuple[Ints, Floats]:
     if not 0 < count < values.shape[1]:
         part = np.broadcast_to(np.arange(min(count, values.shape[1])), (len(values), min(count, values.shape[1])))
     else:
-        part = np.sort(np.argpartition(-values, count - 1, axis=1)[:, :count], axis=1)
+        last = -np.partition(-values, count - 1, axis=1)[:, count - 1 : count]
+        above, equal = values > last, values == last
+        equal &= np.cumsum(equal, axis=1) <= count - above.sum(axis=1, keepdims=True)
+        part = np.nonzero(above | equal)[1].reshape(len(values), count)
     found = np.take_along_axis(values, part, axis=1)
     order = np.argsort(-found, axis=1, kind="stable")
     return np.take_along_axis(part, order, axis=1), np.take_along_axis(found, order, axis=1)

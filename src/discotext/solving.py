@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.oracle import ABILITY_NAMES, Oracle, can
+from discotext.oracle import ABILITY_NAMES, Oracle, RelaxedOracle, can
 from discotext.problem import Batch, count_changes
 from discotext.segments import Bools, Choices, Floats, Ints
 from discotext.solution import Solution, Status
 from discotext.solvers import solver_named
 from discotext.solvers.proposal import Proposal, Solver
-from discotext.taking_back import take_back
+from discotext.taking_back import Kept, take_back
 from discotext.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
 
 UNSTABLE = 0.01  # a score that moves by more than this share when asked again is not to be trusted
@@ -133,18 +133,18 @@ class Search:
     ) -> None:
         self.batch, self.goal, self.watch = batch, goal, watch
         self.began = self.ticked = time.perf_counter()
-        self.guarded = Guarded(oracle, batch)
         self.counted = Counted(
-            self.guarded,
+            oracle,
             batch,
             # One forward is kept back for the check at the end.
             max_forwards=None if stop.forwards is None else max(stop.forwards - 1, 0),
             max_backwards=stop.backwards,
             deadline=None if stop.seconds is None else self.began + stop.seconds,
         )
+        self.guarded = Guarded(self.counted, batch)
         # With a deadline, no single call may take so long that it would be missed by much.
         patience = None if stop.seconds is None else max(stop.seconds / 20, 0.02)
-        self.chunked = Chunked(self.counted, batch, cells, patience)
+        self.chunked = Chunked(self.guarded, batch, cells, patience)
         self.oracle = Cached(self.chunked, batch)
         self.choices = batch.originals()
         self.scores: Floats = np.full(len(batch), -np.inf)
@@ -168,17 +168,27 @@ class Search:
         self.proved |= (self.batch.budgets == 0) | (self.batch.widths == self.batch.sizes)
         self.proved |= self.reached
         self._tick()
-        if len(self.active):
-            self._follow(solver, seed)
-        self._take_back()
+        for part in self._by_length(self.active):
+            self._follow(solver, seed, part)
+        self._take_back(solver)
         self._check()
         if self.watch is not None:
             self.watch(len(self.batch), len(self.batch))
         return [self._solution(index) for index in everyone.tolist()]
 
-    def _follow(self, solver: Solver, seed: int) -> None:
-        """Run the solver on the problems that are still open, until it ends or nobody is left."""
-        open_ = self.active
+    def _by_length(self, problems: Ints) -> Iterator[Ints]:
+        """Cut problems into groups of like length, where padding rows to the longest would waste much memory."""
+        order = problems[np.argsort(self.batch.sizes[problems], kind="stable")]
+        lengths = self.batch.sizes[order]
+        while len(order):
+            padded, real = np.arange(1, len(order) + 1) * lengths, np.cumsum(lengths)
+            wasteful = np.flatnonzero(padded > 4 * real + 100_000)
+            end = int(wasteful[0]) if len(wasteful) else len(order)
+            yield np.sort(order[:end])
+            order, lengths = order[end:], lengths[end:]
+
+    def _follow(self, solver: Solver, seed: int, open_: Ints) -> None:
+        """Run the solver on some of the problems that are still open, until it ends or all of them have left."""
         # Those that are settled already do not enter: the solver sees a batch of the others only.
         batch = self.batch if len(open_) == len(self.batch) else self.batch.take(open_)
         inner = self.oracle if batch is self.batch else Renumbered(self.oracle, batch, open_)
@@ -188,10 +198,11 @@ class Search:
             while True:
                 self._take(proposal, open_, type(solver).__name__)
                 self._tick()
-                if not len(self.active):
+                active = np.flatnonzero(np.isin(open_, self.active))
+                if not len(active):
                     proposals.close()
                     return
-                proposal = proposals.send(np.flatnonzero(np.isin(open_, self.active)))
+                proposal = proposals.send(active)
         except StopIteration:
             self._tick()
 
@@ -251,17 +262,25 @@ class Search:
         failed[list(self.guarded.failures)] = True
         return failed
 
-    def _take_back(self) -> None:
+    def _take_back(self, solver: Solver) -> None:
         # Where everything with fewer changes has been tried, there is nothing left to find.
         changes = count_changes(self.choices)
         rows = np.flatnonzero((changes > 1) & ~(self.proved & (self.reached | (changes <= self.below))))
         if not len(rows):
             return
-        floors = self.scores[rows] if self.goal is None else np.where(self.reached[rows], self.goal, self.scores[rows])
+        reached = self.reached[rows]
+        floors = np.where(reached, -np.inf if self.goal is None else self.goal, self.scores[rows])
         self.active = rows
         self.choices[rows], self.scores[rows] = take_back(
-            self.batch, self.oracle, rows, self.choices[rows], self.scores[rows], floors
+            self.batch,
+            self.oracle,
+            Kept(rows, self.choices[rows], self.scores[rows], floors, ~reached),
+            # A limit on gradients is for the solver to spend.
+            gradients=can(self.oracle, RelaxedOracle) and np.isinf(self.counted.max_backwards),
+            exchange=not getattr(solver, "restricts", False),
         )
+        if self.goal is not None:
+            self.reached[rows] |= self.scores[rows] >= self.goal
         self._tick()
 
     def _check(self) -> None:
@@ -285,9 +304,7 @@ class Search:
                 self.proved[rows[still != self.reached[rows]]] = False
                 self.reached[rows] = still
         self.active = np.arange(len(self.batch))
-        exhausted = self.counted.exhausted.copy()
         self._tick()
-        self.counted.exhausted = exhausted
 
     def _solution(self, index: int) -> Solution:
         size = int(self.batch.sizes[index])

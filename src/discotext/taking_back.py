@@ -1,101 +1,113 @@
 """Taking back: no change stays that is not needed.
 
-The same for every solver. A choice that reached its goal must go on reaching it; one that did not must go on scoring as
-high. First many changes are tried at once: put back in order of harmlessness, and the longest run that still holds is
-found by bisection. Then single ones, until none can go: what is returned is minimal, in the sense that putting any one
-word back would lose the goal.
+The same for every solver. A choice that reached its goal must go on reaching it; one that did not must not score less
+than the best seen, which taking back may raise. First many changes are tried at once: put back in order of
+harmlessness, and the longest run that still holds is found by bisection. Then single ones, until none can go: what is
+returned is minimal, in the sense that putting any one word back would lose the goal. Last, where there are gradients,
+words are exchanged to find a choice that needs one change fewer.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from discotext.oracle import Oracle, RelaxedOracle, can
+from discotext.oracle import Oracle, RelaxedOracle
 from discotext.problem import Batch, count_changes
-from discotext.segments import Choices, Floats, Ints
+from discotext.segments import Bools, Choices, Floats, Ints
 from discotext.solvers.climbing import Climbers, Purse, climb
-from discotext.solvers.swaps import Swaps, best_of_each, score_swaps
+from discotext.swaps import Swaps, best_of_each, score_swaps
 from discotext.wrappers import Renumbered
 
 EXCHANGES, EXCHANGE_ROUNDS = 8, 2
 
 
-def take_back(
-    batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, scores: Floats, floors: Floats
-) -> tuple[Choices, Floats]:
-    """Put originals back while scores stay at or above their floors. One row per problem; returns new arrays.
+@dataclass
+class Kept:
+    """One row per problem: the choice kept so far, its score, and the floor that no other may fall below.
 
+    rising: rows that have not reached a goal; their floor is the best score seen.
+    """
+
+    problems: Ints
+    choices: Choices
+    scores: Floats
+    floors: Floats
+    rising: Bools
+
+    def take(self, rows: Ints, choices: Choices, scores: Floats) -> None:
+        """Keep other choices for some rows."""
+        self.choices[rows], self.scores[rows] = choices, scores
+        self.floors[rows] = np.where(self.rising[rows], scores, self.floors[rows])
+
+    def several(self) -> Ints:
+        """Rows with more than one change. A single one cannot go: the row would be the original, which is worse."""
+        return np.flatnonzero(count_changes(self.choices) > 1)
+
+
+def take_back(
+    batch: Batch, oracle: Oracle, kept: Kept, *, gradients: bool, exchange: bool = True
+) -> tuple[Choices, Floats]:
+    """Put originals back while scores stay at or above their floors; returns the choices and scores kept.
+
+    gradients: whether the oracle may be asked for them. exchange: whether words may be exchanged for others.
     Costs, a row: one gradient (or as many forwards as changes), log₂ forwards to bisect, and the single tries.
     """
-    choices, scores = choices.copy(), scores.copy()
-    # A single change cannot go: without it the row is the original, which is worse or this would not be its best.
-    rows = np.flatnonzero(count_changes(choices) > 1)
-    if len(rows):
-        choices[rows], scores[rows] = bisect(batch, oracle, problems[rows], choices[rows], scores[rows], floors[rows])
-        choices[rows], scores[rows] = one_by_one(
-            batch, oracle, problems[rows], choices[rows], scores[rows], floors[rows]
-        )
-    reached = np.flatnonzero(scores > floors)
-    if len(reached) and can(oracle, RelaxedOracle):
-        choices[reached], scores[reached] = exchange_down(
-            batch, oracle, problems[reached], choices[reached], scores[reached], floors[reached]
-        )
-    return choices, scores
+    bisect(batch, oracle, kept, gradients)
+    one_by_one(oracle, kept, kept.several())
+    if gradients and exchange:
+        exchange_down(batch, oracle, kept)
+    return kept.choices, kept.scores
 
 
-def bisect(
-    batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, scores: Floats, floors: Floats
-) -> tuple[Choices, Floats]:
+def bisect(batch: Batch, oracle: Oracle, kept: Kept, gradients: bool) -> None:
     """Put back the longest run of changes, the most harmless first, that keeps the floor."""
-    order = harmless_first(batch, oracle, problems, choices)
+    rows = kept.several()
+    if not len(rows):
+        return
+    problems, choices = kept.problems[rows], kept.choices[rows].copy()
+    order = harmless_first(batch, oracle, problems, choices, gradients)
     turn = np.empty_like(order)
     np.put_along_axis(turn, order, np.arange(order.shape[1])[None], axis=1)
-    good, bad = np.zeros(len(choices), dtype=np.int64), count_changes(choices)
-    best, best_scores = choices.copy(), scores.copy()
+    good, bad = np.zeros(len(rows), dtype=np.int64), count_changes(choices)
     while (open_rows := np.flatnonzero(bad - good > 1)).size:
         middle = (good + bad)[open_rows] // 2
         tried = np.where(turn[open_rows] < middle[:, None], 0, choices[open_rows])
         found = oracle.score(problems[open_rows], tried)
-        holds = found >= floors[open_rows]
-        held = open_rows[holds]
-        best[held], best_scores[held] = tried[holds], found[holds]
-        good[held] = middle[holds]
+        holds = found >= kept.floors[rows[open_rows]]
+        kept.take(rows[open_rows[holds]], tried[holds], found[holds])
+        good[open_rows[holds]] = middle[holds]
         bad[open_rows[~holds]] = middle[~holds]
-    return best, best_scores
 
 
-def harmless_first(batch: Batch, oracle: Oracle, problems: Ints, choices: Choices) -> Ints:
+def harmless_first(batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, gradients: bool) -> Ints:
     """(R, n_max) positions, changed ones first, those whose change is least worth at the front."""
     worth = np.full(choices.shape, -np.inf)
-    changed = choices != 0
-    if can(oracle, RelaxedOracle):
+    if gradients:
         relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
         layout = batch.take(problems)
         _, gradient = relaxed.relaxed(problems, layout.one_hot(choices))
         slope = layout.dense(gradient[layout.starts] - gradient[layout.chosen(choices)], 0.0)
-        worth[:, : layout.n_max] = np.where(changed[:, : layout.n_max], slope, -np.inf)
+        changed = choices[:, : layout.n_max] != 0
+        worth[:, : layout.n_max] = np.where(changed, slope, -np.inf)
     else:
         swaps = put_backs(choices)
         worth[swaps.rows, swaps.positions] = score_swaps(oracle, problems, choices, swaps)
     return np.argsort(-worth, axis=1, kind="stable")
 
 
-def one_by_one(
-    batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, scores: Floats, floors: Floats
-) -> tuple[Choices, Floats]:
-    """Put back single changes, the one that leaves most first, until none can go."""
-    rows = np.flatnonzero(count_changes(choices) > 1)
+def one_by_one(oracle: Oracle, kept: Kept, rows: Ints) -> None:
+    """Put back single changes of these rows, the one that leaves most first, until none can go."""
     while len(rows):
-        swaps = put_backs(choices[rows])
-        found = score_swaps(oracle, problems[rows], choices[rows], swaps)
+        swaps = put_backs(kept.choices[rows])
+        found = score_swaps(oracle, kept.problems[rows], kept.choices[rows], swaps)
         best = best_of_each(swaps.rows, found)
-        best = best[found[best] >= floors[rows[swaps.rows[best]]]]
+        best = best[found[best] >= kept.floors[rows[swaps.rows[best]]]]
         picked = swaps.take(best)
+        kept.take(rows[picked.rows], picked.apply(kept.choices[rows]), found[best])
         rows = rows[picked.rows]
-        choices[rows, picked.positions] = 0
-        scores[rows] = found[best]
-        rows = rows[count_changes(choices[rows]) > 1]
-    return choices, scores
+        rows = rows[count_changes(kept.choices[rows]) > 1]
 
 
 def put_backs(choices: Choices) -> Swaps:
@@ -104,40 +116,38 @@ def put_backs(choices: Choices) -> Swaps:
     return Swaps(rows, positions, np.zeros_like(rows))
 
 
-def exchange_down(
-    batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, scores: Floats, floors: Floats
-) -> tuple[Choices, Floats]:
-    """Look for choices with one change fewer that keep the floor, as long as there are any; needs gradients.
+def exchange_down(batch: Batch, oracle: Oracle, kept: Kept) -> None:
+    """Look for choices with one change fewer that reach the goal, as long as there are any; needs gradients.
 
     From what is left when the most harmless change is put back, climb a little with the smaller budget: an exchange of
     words may make up for the one that went.
     """
-    rows = np.flatnonzero(count_changes(choices) > 1)
+    rows = np.intersect1d(kept.several(), np.flatnonzero(~kept.rising))
     while len(rows):
-        fewer = batch.take(problems[rows]).with_budgets(count_changes(choices[rows]) - 1)
-        inner = Renumbered(oracle, fewer, problems[rows])
-        swaps = put_backs(choices[rows])
+        fewer = batch.take(kept.problems[rows]).with_budgets(count_changes(kept.choices[rows]) - 1)
+        inner = Renumbered(oracle, fewer, kept.problems[rows])
+        swaps = put_backs(kept.choices[rows])
         # These were asked for just before, one by one, and come from memory.
-        found = score_swaps(inner, np.arange(len(rows)), choices[rows], swaps)
+        found = score_swaps(inner, np.arange(len(rows)), kept.choices[rows], swaps)
         best = best_of_each(swaps.rows, found)
-        start = Climbers(np.arange(len(rows)), swaps.take(best).apply(choices[rows]), found[best])
-        purse = Purse(fewer, inner, np.full(len(rows), float(EXCHANGE_ROUNDS * (2 + EXCHANGES))))
-        climbing = climb(fewer, inner, start, EXCHANGES, purse)
-        held: list[int] = []
-        try:
-            proposal = next(climbing)
-            while True:
-                holds = proposal.scores >= floors[rows[proposal.problems]]
-                there = rows[proposal.problems[holds]]
-                choices[there], scores[there] = proposal.choices[holds], proposal.scores[holds]
-                held += proposal.problems[holds].tolist()
-                proposal = climbing.send(np.setdiff1d(np.arange(len(rows)), held))
-        except StopIteration:
-            pass
-        rows = rows[sorted(held)]
-        if len(rows):
-            choices[rows], scores[rows] = one_by_one(
-                batch, oracle, problems[rows], choices[rows], scores[rows], floors[rows]
-            )
-            rows = rows[count_changes(choices[rows]) > 1]
-    return choices, scores
+        start = Climbers(np.arange(len(rows)), swaps.take(best).apply(kept.choices[rows]), found[best])
+        held = reaching(fewer, inner, start, kept.floors[rows])
+        kept.take(rows[held.problems], held.choices, held.scores)
+        rows = rows[held.problems]
+        one_by_one(oracle, kept, rows[count_changes(kept.choices[rows]) > 1])
+        rows = rows[count_changes(kept.choices[rows]) > 1]
+
+
+def reaching(batch: Batch, oracle: Renumbered, start: Climbers, floors: Floats) -> Climbers:
+    """Climb for a few rounds; returns, in order, the climbers that came to their floors."""
+    purse = Purse(batch, oracle, np.full(len(batch), float(EXCHANGE_ROUNDS * (2 + EXCHANGES))))
+    climbing = climb(batch, oracle, start, EXCHANGES, purse)
+    held = start.take(np.empty(0, dtype=np.int64))
+    try:
+        proposal = next(climbing)
+        while True:
+            holds = proposal.scores >= floors[proposal.problems]
+            held = held + Climbers(proposal.problems[holds], proposal.choices[holds], proposal.scores[holds])
+            proposal = climbing.send(np.setdiff1d(np.arange(len(batch)), held.problems))
+    except StopIteration:
+        return held.take(np.argsort(held.problems))

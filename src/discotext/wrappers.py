@@ -1,6 +1,6 @@
 """What can be put around an oracle: a counter, a memory, a knife and a net.
 
-`solve` stacks them as Cached(Chunked(Counted(Guarded(oracle)))): what the memory answers is not counted, limits and
+`solve` stacks them as Cached(Chunked(Guarded(Counted(oracle)))): what the memory answers is not counted, limits and
 the clock are looked at before each call that really happens, and what fails is caught where it fails. Each is of use
 alone.
 """
@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from discotext.oracle import Oracle, Reply, Request, Wrapper
-from discotext.problem import Batch
+from discotext.oracle import Oracle, Reply, Request, Wrapper, innermost
+from discotext.problem import Batch, fingerprints
 from discotext.segments import Bools, Floats, Ints
 
 
@@ -137,24 +137,24 @@ class Guarded(Wrapper):
         bad = self._not_finite(part, reply)
         for row in np.flatnonzero(bad):
             finite = np.isfinite(reply.scores[row])
-            self._fail(
-                part,
-                int(row),
-                f"the oracle returned {'a gradient that is not finite' if finite else reply.scores[row]}",
-            )
-        return None if bad.any() else reply
+            self._fail(part, int(row), f"returned {'a gradient that is not finite' if finite else reply.scores[row]}")
+        if bad.any():
+            # The other problems have their answers and need not be asked again.
+            bad = self._failed[part.problems]
+            reply.scores[bad] = -np.inf
+            if reply.gradient is not None:
+                reply.gradient[bad[self.batch.take(part.problems).row_of]] = 0.0
+        return reply
 
     def _not_finite(self, request: Request, reply: Reply) -> Bools:
-        bad = ~np.isfinite(reply.scores)
+        # −inf forbids a choice, or stands for a row that a limit kept from being asked.
+        bad = np.isnan(reply.scores) | np.isposinf(reply.scores)
         if reply.gradient is not None and not np.isfinite(reply.gradient).all():
             layout = self.batch.take(request.problems)
             bad[layout.row_of[~np.isfinite(reply.gradient)]] = True
         if request.kind == "bound":
-            # "Nothing is reachable" and "I cannot tell" are honest answers to that question.
+            # "I cannot tell" is an honest answer to that question.
             bad = np.isnan(reply.scores)
-        if request.kind == "score":
-            # −inf is how an oracle forbids a choice.
-            bad &= ~np.isneginf(reply.scores)
         return np.asarray(bad)
 
     def _fail(self, request: Request, row: int, reason: str) -> None:
@@ -220,6 +220,10 @@ class Counted(Wrapper):
         parts = [(rows, self._send(part, forwards[rows], backwards[rows]))] if len(rows) else []
         return join(request, parts, self.batch)
 
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.perf_counter() > self.deadline
+
     def lift_limits(self) -> None:
         """From here on everything is asked."""
         self.max_forwards = self.max_backwards = self.deadline = np.inf
@@ -230,6 +234,11 @@ class Counted(Wrapper):
         began = time.perf_counter()
         try:
             return self.pass_on(request)
+        except Exception as error:
+            if is_out_of_memory(error):  # the call did not happen, and comes again in parts
+                np.subtract.at(self.forwards, request.problems, forwards)
+                np.subtract.at(self.backwards, request.problems, backwards)
+            raise
         finally:
             np.add.at(self.seconds, request.problems, (time.perf_counter() - began) / max(len(request), 1))
 
@@ -237,15 +246,12 @@ class Counted(Wrapper):
         ones = np.ones(len(request), dtype=np.int64)
         if request.kind != "relaxed":
             return ones, np.zeros_like(ones)
-        inner: Oracle = self.oracle
-        while isinstance(inner, Wrapper):
-            inner = inner.oracle
-        cost = getattr(inner, "gradient_cost", None)
+        cost = getattr(innermost(self.oracle), "gradient_cost", None)
         return (ones, ones) if cost is None else cost(request.problems)
 
     def _admitted(self, problems: Ints, forwards: Ints, backwards: Ints) -> Ints:
         everything = np.arange(len(problems))
-        if time.perf_counter() > self.deadline:
+        if self.late():
             self.exhausted[problems] = True
             return everything[:0]
         if np.isinf(self.max_forwards) and np.isinf(self.max_backwards):
@@ -275,7 +281,7 @@ def running_total(problems: Ints, amounts: Ints) -> Ints:
 class Cached(Wrapper):
     """Remembers scores, so that no choice is asked twice. The oldest are forgotten beyond `entries`.
 
-    A choice is known by two 64-bit linear hashes, made for a whole call at once. About 150 bytes an entry.
+    A choice is known by its fingerprint. About 260 bytes an entry.
     """
 
     def __init__(self, oracle: Oracle, batch: Batch, entries: int = 1_000_000) -> None:
@@ -284,13 +290,19 @@ class Cached(Wrapper):
         self.oracle, self.batch, self.entries = oracle, batch, entries
         self.hits = 0
         self._scores: OrderedDict[tuple[int, int, int], float] = OrderedDict()
-        # Any fixed odd numbers do; these need not be secret, only unlike each other.
-        rng = np.random.default_rng(20260)
-        self._multipliers = rng.integers(1, 2**63, size=(batch.n_max, 2), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        inner: Oracle = oracle
+        while isinstance(inner, Wrapper) and not isinstance(inner, Counted | Renumbered):
+            inner = inner.oracle
+        self._counted = inner if isinstance(inner, Counted) else None
 
     def ask(self, request: Request) -> Reply:
         if request.kind != "score":
             return self.pass_on(request)
+        counted = self._counted
+        if counted is not None and counted.late():
+            # After the deadline nothing is asked; then neither is it looked up.
+            counted.exhausted[request.problems] = True
+            return Reply(np.full(len(request), -np.inf))
         keys = self._keys(request)
         fresh: dict[tuple[int, int, int], int] = {}
         for row, key in enumerate(keys):
@@ -311,9 +323,7 @@ class Cached(Wrapper):
 
     def _keys(self, request: Request) -> list[tuple[int, int, int]]:
         assert request.choices is not None
-        # Beyond a problem's end all is zero, so rows of any width have the same hash.
-        choices = request.choices[:, : self.batch.n_max].astype(np.uint64)
-        hashes = choices @ self._multipliers[: choices.shape[1]]
+        hashes = fingerprints(request.choices)
         return list(zip(request.problems.tolist(), hashes[:, 0].tolist(), hashes[:, 1].tolist(), strict=True))
 
     def _remember(self, items: Iterable[tuple[tuple[int, int, int], float]]) -> None:

@@ -45,8 +45,8 @@ class DiscoAdam:
     def __post_init__(self) -> None:
         if self.reading not in ("budget", "confidence"):
             raise ValueError(f"reading is {self.reading!r}; choose 'budget' or 'confidence'")
-        if self.p < 1 or int(self.p) != self.p:
-            raise ValueError(f"p is {self.p}; choose a natural number, 1 or more")
+        if not isinstance(self.p, int | np.integer) or self.p < 1:
+            raise ValueError(f"p is {self.p!r}; choose a natural number, 1 or more")
         if self.steps < 1 or not self.rate > 0:
             raise ValueError(f"steps is {self.steps} and rate is {self.rate}; choose steps ≥ 1 and a rate above 0")
 

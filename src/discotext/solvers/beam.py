@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discotext.oracle import Oracle
-from discotext.problem import Batch
-from discotext.segments import Floats, Ints, rank_in_group
+from discotext.problem import Batch, fingerprints
+from discotext.segments import Choices, Floats, Ints, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.solvers.swaps import additions, score_swaps
+from discotext.swaps import Swaps, additions, score_swaps
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,28 @@ class Beam:
             raise ValueError(f"width is {self.width}, but a beam keeps at least 1 answer; choose 1 or more")
 
     def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:
-        multipliers = rng.integers(1, 2**63, size=batch.n_max, dtype=np.uint64)
         problems, choices = np.arange(len(batch)), batch.originals()
         while len(problems):
             swaps = additions(batch.take(problems), choices)
             if not len(swaps):
                 return
             scores = score_swaps(oracle, problems, choices, swaps)
-            # A set of changes is known by the sum of its parts, whatever the order they came in.
-            hashes = choices.astype(np.uint64) @ multipliers
-            hashes = hashes[swaps.rows] + swaps.candidates.astype(np.uint64) * multipliers[swaps.positions]
-            kept = best_distinct(problems[swaps.rows], hashes, scores, self.width)
+            kept = best_distinct(problems[swaps.rows], swapped_fingerprints(choices, swaps), scores, self.width)
             problems, choices = problems[swaps.rows[kept]], swaps.take(kept).apply(choices)
             active = yield Proposal(problems, choices, scores[kept])
             going = among(problems, active)
             problems, choices = problems[going], choices[going]
+
+
+def swapped_fingerprints(choices: Choices, swaps: Swaps) -> NDArray[np.uint64]:
+    """(S,) one half of the fingerprint of each row after its swap, without making the rows.
+
+    A fingerprint is a sum, so that a set of changes has the same whatever order they came in.
+    """
+    units = fingerprints(np.eye(choices.shape[1], dtype=np.int32))[:, 0]
+    return np.asarray(
+        fingerprints(choices)[swaps.rows, 0] + swaps.candidates.astype(np.uint64) * units[swaps.positions]
+    )
 
 
 def best_distinct(groups: Ints, hashes: NDArray[np.uint64], scores: Floats, width: int) -> Ints:

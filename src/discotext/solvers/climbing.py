@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from discotext.oracle import Oracle, RelaxedOracle
-from discotext.problem import Batch
+from discotext.problem import Batch, fingerprints
 from discotext.segments import Bools, Choices, Floats, Ints, rank_in_group
 from discotext.solvers.beam import best_distinct
 from discotext.solvers.moves import best_moves
 from discotext.solvers.proposal import Proposal, among
-from discotext.solvers.swaps import best_of_each
+from discotext.swaps import best_of_each
 from discotext.wrappers import passes_spent
 
 
@@ -51,8 +51,7 @@ class Climbers:
 
     def best(self, count: int) -> Climbers:
         """The best `count` climbers of each problem, at most one of those at the same place; problems in order."""
-        multipliers = np.random.default_rng(0).integers(1, 2**63, size=self.choices.shape[1], dtype=np.uint64)
-        return self.take(best_distinct(self.problems, self.choices.astype(np.uint64) @ multipliers, self.scores, count))
+        return self.take(best_distinct(self.problems, fingerprints(self.choices)[:, 0], self.scores, count))
 
     def __add__(self, other: Climbers) -> Climbers:
         return Climbers(
@@ -71,7 +70,7 @@ class Purse:
     def __init__(self, batch: Batch, oracle: Oracle, passes: Floats | float = np.inf) -> None:
         self.oracle = oracle
         self.limit = np.asarray(passes + passes_spent(oracle, np.arange(len(batch))), dtype=np.float64)
-        self._visited: set[tuple[int, bytes]] = set()
+        self._visited: set[tuple[int, int, int]] = set()
 
     def affords(self, problems: Ints, passes: float) -> Bools:
         """(R,) True for rows that can be paid for if all rows before them are."""
@@ -83,8 +82,9 @@ class Purse:
     def visit(self, climbers: Climbers) -> Bools:
         """(R,) True for climbers at a place where none has been before; they have been there now."""
         new = np.zeros(len(climbers), dtype=bool)
-        for row, (problem, choice) in enumerate(zip(climbers.problems.tolist(), climbers.choices, strict=True)):
-            place = (problem, choice.tobytes())
+        marks = fingerprints(climbers.choices).tolist()
+        for row, (problem, mark) in enumerate(zip(climbers.problems.tolist(), marks, strict=True)):
+            place = (problem, mark[0], mark[1])
             new[row] = place not in self._visited
             self._visited.add(place)
         return new

@@ -32,8 +32,8 @@ def Disco(method: Method = "guided", **settings: Any) -> DiscoGuided | DiscoProx
     """
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; choose one of {', '.join(map(repr, METHODS))}")
-    try:
-        return METHODS[method](**settings)
-    except TypeError:
-        known = ", ".join(field.name for field in fields(METHODS[method]))
-        raise TypeError(f"method {method!r} does not take {', '.join(settings)}; its settings are {known}") from None
+    known = [field.name for field in fields(METHODS[method])]
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        raise TypeError(f"method {method!r} does not take {', '.join(unknown)}; its settings are {', '.join(known)}")
+    return METHODS[method](**settings)

@@ -7,7 +7,7 @@ oracle can bound what a partial choice may still become, branch and bound rules 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -18,7 +18,7 @@ from discotext.oracle import BoundingOracle, Oracle, can
 from discotext.problem import Batch, Problem
 from discotext.segments import Choices, Floats, Ints, ranges, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals
-from discotext.solvers.swaps import BLOCK, best_of_each, blocks
+from discotext.swaps import BLOCK, best_of_each, blocks
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,19 @@ class Exact:
     limit: int = 10_000_000
     bounds: bool = True
 
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise ValueError(f"limit is {self.limit}; choose 1 or more")
+
     def refuse(self, batch: Batch, oracle: Oracle) -> None:
         """Raise if a problem is too large to enumerate."""
         if self.bounds and can(oracle, BoundingOracle):
             return
         for index in range(len(batch)):
             problem = batch[index]
-            if problem.feasible_choices > self.limit:
+            if not problem.has_at_most(self.limit):
                 raise ValueError(
-                    f"problem {index} has {problem.feasible_choices:,} choices within its budget of {problem.budget}, "
+                    f"problem {index} has {how_many(problem)} choices within its budget of {problem.budget}, "
                     f"more than the {self.limit:,} that Exact enumerates; lower the budget, raise Exact(limit=…), or "
                     "use Beam() or, with gradients, Disco(effort='high')"
                 )
@@ -51,6 +55,19 @@ class Exact:
         if self.bounds and can(oracle, BoundingOracle):
             return branch_and_bound(batch, oracle, self.limit)  # type: ignore[arg-type]
         return enumerate_levels(batch, oracle)
+
+
+def how_many(problem: Problem) -> str:
+    """The number of feasible choices for a reader: in full while that can be read, as a power of ten beyond."""
+    if problem.has_at_most(10**15):
+        return f"{problem.feasible_choices:,}"
+    by_changes, exponent = np.zeros(problem.budget + 1), 0.0
+    by_changes[0] = 1.0
+    for count in problem.counts:
+        by_changes[1:] += by_changes[:-1] * (count - 1)
+        size = by_changes.max()
+        by_changes, exponent = by_changes / size, exponent + math.log10(size)
+    return f"about 10^{exponent + math.log10(by_changes.sum()):.0f}"
 
 
 def enumerate_levels(batch: Batch, oracle: Oracle) -> Proposals:
@@ -125,42 +142,57 @@ class Nodes:
 
 
 def branch_and_bound(batch: Batch, oracle: BoundingOracle, limit: int) -> Proposals:
-    """Open the deepest partial choices first; drop those that cannot beat the best complete one."""
+    """For one change, then two, and so on: open the deepest partial choices first, and drop those that cannot win.
+
+    Going by the number of changes, like enumeration, so that what reaches a goal first reaches it with the fewest; a
+    level only looks at choices with exactly that many changes, and inherits the best score to beat.
+    """
     everyone = np.arange(len(batch))
-    # A position with nothing to choose is closed from the start.
-    root = np.where(batch.dense_counts > 1, -1, 0).astype(np.int32)
     best = oracle.score(everyone, batch.originals())
-    nodes = Nodes(everyone, root, np.full(len(batch), np.inf))
     opened: Ints = np.zeros(len(batch), dtype=np.int64)
     active = everyone
+    for level in range(1, int(batch.budgets.max(initial=0)) + 1):
+        active = yield from one_level(batch, oracle, active, level, best, opened, limit)
+        done = active[(batch.budgets[active] <= level) & (opened[active] <= limit)]
+        active = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, below=level + 1)
+        # One whose nodes have run out has proved nothing, and goes no further.
+        active = active[(opened[active] <= limit) & (batch.budgets[active] > level)]
+        if not len(active):
+            return
+
+
+def one_level(
+    batch: Batch, oracle: BoundingOracle, active: Ints, level: int, best: Floats, opened: Ints, limit: int
+) -> Generator[Proposal, Ints, Ints]:
+    """Branch and bound over choices with exactly `level` changes; best and opened go on from level to level."""
+    # A position with nothing to choose is closed from the start.
+    root = np.where(batch.dense_counts > 1, -1, 0).astype(np.int32)[active]
+    nodes = Nodes(active, root, np.full(len(active), np.inf))
     while True:
         alive = np.isin(nodes.problems, active) & (nodes.bounds > best[nodes.problems])
+        alive &= opened[nodes.problems] <= limit
+        # What is open must suffice for the changes still missing.
+        alive &= (nodes.choices != 0).sum(axis=1) >= level
         nodes = nodes.take(np.flatnonzero(alive))
-        finished = np.setdiff1d(active, nodes.problems)
-        over = active[opened[active] > limit]
-        nodes = nodes.take(np.flatnonzero(~np.isin(nodes.problems, over)))
-        if len(finished) or not len(nodes.problems):
-            active = yield Proposal(finished[:0], batch.originals()[:0], np.empty(0), proved=finished)
-            if not len(nodes.problems):
-                return
-            continue
+        if not len(nodes.problems):
+            return active
         chosen = deepest(nodes)
         kept = np.ones(len(nodes.problems), dtype=bool)
         kept[chosen] = False
         np.add.at(opened, nodes.problems[chosen], 1)
-        problems, choices = children(batch, nodes.take(chosen))
+        problems, choices = children(batch, nodes.take(chosen), level)
         nodes = nodes.take(np.flatnonzero(kept))
         open_ = (choices < 0).any(axis=1)
-        full = np.flatnonzero(~open_)
+        full = np.flatnonzero(~open_ & ((choices > 0).sum(axis=1) == level))
         if len(full):
             scores = oracle.score(problems[full], choices[full])
             order = np.argsort(problems[full], kind="stable")
             top = order[best_of_each(problems[full][order], scores[order])]
             np.maximum.at(best, problems[full], scores)
-            active = yield Proposal(problems[full][top], choices[full][top], scores[top])
+            active = yield Proposal(problems[full][top], choices[full][top], scores[top], below=level)
         rows = np.flatnonzero(open_)
         if len(rows):
-            remaining = batch.budgets[problems[rows]] - (choices[rows] > 0).sum(axis=1)
+            remaining = level - (choices[rows] > 0).sum(axis=1)
             bounds = oracle.bound(problems[rows], choices[rows], remaining)
             nodes = nodes + Nodes(problems[rows], choices[rows], bounds)
 
@@ -172,10 +204,10 @@ def deepest(nodes: Nodes) -> Ints:
     return np.asarray(order[rank_in_group(nodes.problems[order]) < WIDTH])
 
 
-def children(batch: Batch, nodes: Nodes) -> tuple[Ints, Choices]:
-    """Every way to close the first open position of each node within its budget."""
+def children(batch: Batch, nodes: Nodes, level: int) -> tuple[Ints, Choices]:
+    """Every way to close the first open position of each node with at most `level` changes."""
     first = (nodes.choices < 0).argmax(axis=1)
-    room = (nodes.choices > 0).sum(axis=1) < batch.budgets[nodes.problems]
+    room = (nodes.choices > 0).sum(axis=1) < level
     options = np.where(room, batch.dense_counts[nodes.problems, first], 1)
     rows = np.repeat(np.arange(len(first)), options)
     choices = nodes.choices[rows]

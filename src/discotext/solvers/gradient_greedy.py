@@ -11,8 +11,8 @@ from discotext.oracle import RelaxedOracle
 from discotext.problem import Batch
 from discotext.rounding import best_replacements
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.solvers.swaps import best_of_each, score_swaps
 from discotext.solvers.sweep import swaps_at
+from discotext.swaps import best_of_each, score_swaps
 
 
 @dataclass(frozen=True)

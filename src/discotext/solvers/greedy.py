@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from discotext.oracle import Oracle
 from discotext.problem import Batch, Problem
 from discotext.segments import Bools, Choices, Ints, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.solvers.swaps import Swaps, additions, best_of_each, score_swaps
+from discotext.swaps import Swaps, additions, best_of_each, score_swaps
 
 Allowed = Callable[[frozenset[tuple[int, int]]], bool]
 Filter = Callable[[Ints, Choices, Swaps], Bools]
@@ -34,6 +35,11 @@ class Greedy:
 
     needs: ClassVar[type] = Oracle
     system: Callable[[Problem], Allowed] | None = None
+
+    @property
+    def restricts(self) -> bool:
+        """Whether more is forbidden than the problems say, so that words may not be exchanged afterwards."""
+        return self.system is not None
 
     def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:
         if self.system is None:
@@ -79,22 +85,31 @@ class StochasticGreedy:
             kept[order] = rank_in_group(swaps.rows[order]) < sample[problems[swaps.rows[order]]]
             return kept
 
-        return greedy_rounds(batch, oracle, keep)
+        return greedy_rounds(batch, oracle, keep, patient=True)
 
 
-def greedy_rounds(batch: Batch, oracle: Oracle, keep: Filter | None) -> Proposals:
-    """Rounds of best additions, over the swaps that `keep` leaves."""
+def greedy_rounds(batch: Batch, oracle: Oracle, keep: Filter | None, patient: bool = False) -> Proposals:
+    """Rounds of best additions, over the swaps that `keep` leaves.
+
+    patient: a round without gain does not end the search, because the next one looks at other swaps; there are at most
+        as many rounds as the budget allows changes.
+    """
     problems, choices = np.arange(len(batch)), batch.originals()
     scores = oracle.score(problems, choices)
-    while len(problems):
+    for turn in count(1):
+        if not len(problems):
+            return
         swaps = additions(batch.take(problems), choices)
         if keep is not None:
             swaps = swaps.take(keep(problems, choices, swaps))
         swapped = score_swaps(oracle, problems, choices, swaps)
         best = best_of_each(swaps.rows, swapped)
         better = best[swapped[best] > scores[swaps.rows[best]]]
-        rows = swaps.rows[better]
-        problems, choices, scores = problems[rows], swaps.take(better).apply(choices), swapped[better]
-        active = yield Proposal(problems, choices, scores)
-        going = among(problems, active)
+        picked = swaps.take(better)
+        choices[picked.rows, picked.positions] = picked.candidates
+        scores[picked.rows] = swapped[better]
+        active = yield Proposal(problems[picked.rows], choices[picked.rows], scores[picked.rows])
+        going = among(problems, active) & (turn < batch.budgets[problems])
+        if not patient:
+            going &= np.isin(np.arange(len(problems)), picked.rows)
         problems, choices, scores = problems[going], choices[going], scores[going]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -44,7 +45,7 @@ class DiscoGuided:
     enumerate: bool = True
 
     def __post_init__(self) -> None:
-        if self.effort not in ("default", "high") and not (isinstance(self.effort, int | float) and self.effort > 0):
+        if self.effort not in ("default", "high") and not (isinstance(self.effort, Real) and self.effort > 0):
             raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0 (1 is 'high')")
 
     @property
@@ -105,9 +106,10 @@ def greedy_passes(batch: Batch) -> Floats:
 def enumerable(batch: Batch, passes: Floats) -> Bools:
     """(B,) True where the whole space has no more choices than the passes a search would spend."""
     # One change alone gives this many; only where that is little is the exact count worth its time.
-    maybe = np.flatnonzero(1 + (batch.widths - batch.sizes) * (batch.budgets > 0) <= passes)
+    maybe = np.flatnonzero((batch.widths - batch.sizes) * (batch.budgets > 0) <= passes)
     small = np.zeros(len(batch), dtype=bool)
-    small[maybe] = [batch[index].feasible_choices <= passes[index] for index in maybe.tolist()]
+    # The original is known already and costs nothing.
+    small[maybe] = [batch[index].has_at_most(float(passes[index]) + 1) for index in maybe.tolist()]
     return small
 
 

@@ -11,7 +11,7 @@ from discotext.oracle import Oracle
 from discotext.problem import Batch
 from discotext.segments import segment_argmax
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.solvers.swaps import all_swaps, score_swaps
+from discotext.swaps import all_swaps, score_swaps
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,9 @@ class LazyGreedy:
         scores = oracle.score(problems, choices)
         swaps = all_swaps(layout)
         usable = swaps.candidates > 0
-        gains = np.full(layout.candidates, -np.inf)
-        gains[usable] = score_swaps(oracle, problems, choices, swaps.take(usable)) - scores[swaps.rows[usable]]
+        found = np.full(layout.candidates, -np.inf)
+        found[usable] = score_swaps(oracle, problems, choices, swaps.take(usable))
+        gains = found - scores[swaps.rows]
         fresh = np.ones(layout.candidates, dtype=bool)
         while len(problems):
             where, largest = segment_argmax(gains, layout.first_candidate[:-1], layout.row_of)
@@ -42,7 +43,7 @@ class LazyGreedy:
             if taken.any():
                 picked = swaps.take(top[taken])
                 choices[picked.rows, picked.positions] = picked.candidates
-                scores[taken] += largest[taken]
+                scores[taken] = found[top[taken]]
                 # The position is spent: none of its candidates may be taken again; all other gains are stale.
                 gains[taken[swaps.rows] & (choices[swaps.rows, swaps.positions] > 0)] = -np.inf
                 fresh[taken[swaps.rows]] = False
@@ -52,12 +53,13 @@ class LazyGreedy:
             stale = ~taken & ~done
             if stale.any():
                 asked = swaps.take(top[stale])
-                gains[top[stale]] = score_swaps(oracle, problems, choices, asked) - scores[stale]
+                found[top[stale]] = score_swaps(oracle, problems, choices, asked)
+                gains[top[stale]] = found[top[stale]] - scores[stale]
                 fresh[top[stale]] = True
             if done.any():
                 kept = np.flatnonzero(~done)
                 flat = layout.flat_rows(kept)
-                gains, fresh = gains[flat], fresh[flat]
+                found, gains, fresh = found[flat], gains[flat], fresh[flat]
                 problems, choices, scores = problems[kept], choices[kept], scores[kept]
                 layout = layout.take(kept)
                 swaps = all_swaps(layout)

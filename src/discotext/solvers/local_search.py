@@ -12,7 +12,7 @@ from discotext.problem import Batch
 from discotext.solvers.climbing import Climbers, Purse, climb
 from discotext.solvers.moves import best_moves
 from discotext.solvers.proposal import Proposals, among
-from discotext.solvers.swaps import best_of_each
+from discotext.swaps import best_of_each
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ class Moves:
     positions: Ints
     candidates: Ints
     returned: Ints
-    gains: Floats
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -50,7 +49,7 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int) ->
     width = layout.n_max
     if not width:
         nothing = np.empty(0, dtype=np.int64)
-        return Moves(nothing, nothing, nothing, nothing, np.empty(0))
+        return Moves(nothing, nothing, nothing, nothing)
     choices = choices[:, :width]
     changed = choices != 0
     room = changed.sum(axis=1) < layout.budgets
@@ -66,7 +65,7 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int) ->
     values = np.concatenate([np.where(free, gains, -np.inf), back, pair], axis=1)
     picked, gains = largest(values, min(count, values.shape[1]))
     rows, column = np.nonzero(np.isfinite(gains))
-    move, gains = picked[rows, column], gains[rows, column]
+    move = picked[rows, column]
     # Columns of `values`: RIVALS swaps of each position, its way back, then the pairs.
     is_pair = move >= (RIVALS + 1) * width
     is_back = ~is_pair & (move >= RIVALS * width)
@@ -77,7 +76,6 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int) ->
         positions=swap % width,
         candidates=np.where(is_back, 0, candidates[rows, np.where(is_back, 0, swap)]),
         returned=np.where(is_pair, outof[rows, second], -1),
-        gains=gains,
     )
 
 

@@ -44,8 +44,8 @@ class DiscoProximal:
     penalty: float = 3.0
 
     def __post_init__(self) -> None:
-        if self.p < 1 or int(self.p) != self.p:
-            raise ValueError(f"p is {self.p}; choose a natural number, 1 or more")
+        if not isinstance(self.p, int | np.integer) or self.p < 1:
+            raise ValueError(f"p is {self.p!r}; choose a natural number, 1 or more")
         if self.steps < 1 or not self.penalty >= 0:
             raise ValueError(f"steps is {self.steps} and penalty is {self.penalty}; choose steps ≥ 1 and penalty ≥ 0")
         if isinstance(self.step, int | float) and not self.step > 0:

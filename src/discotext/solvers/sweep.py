@@ -15,7 +15,7 @@ from discotext.oracle import DeletingOracle, Oracle, can
 from discotext.problem import Batch
 from discotext.segments import Floats, Ints, ranges
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.solvers.swaps import Swaps, additions, best_of_each, score_swaps
+from discotext.swaps import Swaps, additions, best_of_each, score_swaps
 
 
 @dataclass(frozen=True)
