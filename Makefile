@@ -49,6 +49,7 @@ bench: setup $(VENV)/bench.stamp ## Measure: solvers against the optimum, cost o
 	$(BIN)/python -m benchmarks.optimality
 	$(BIN)/python -m benchmarks.step_cost
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.tables
 
 docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

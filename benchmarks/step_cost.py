@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from benchmarks.results_file import save, show
-from discotext import Batch, Disco, EmbeddingOracle, Problem, Solver
+from discotext import Batch, Disco, EmbeddingOracle, LocalSearch, Problem, Solver
 from discotext.sampling import interior_point
 from discotext.wrappers import Counted
 
@@ -95,6 +95,7 @@ def main() -> None:
     model = lstm_time(batch)
     solvers = {
         "disco-frank-wolfe (and the first steps of disco)": Disco(method="frank-wolfe", steps=30),
+        "a climbing round of disco, 8 moves scored besides": LocalSearch(proposals=8),
         "disco-adam": Disco(method="adam"),
         "disco-proximal, constant step": Disco(method="proximal", step=0.01),
     }

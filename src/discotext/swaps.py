@@ -77,3 +77,14 @@ def best_of_each(rows: Ints, scores: Floats) -> Ints:
     first = np.diff(rows, prepend=rows[0] - 1) != 0
     starts = np.flatnonzero(first)
     return starts + segment_argmax(scores, starts, np.cumsum(first) - 1)[0]
+
+
+def improve(oracle: Oracle, problems: Ints, choices: Choices, scores: Floats, swaps: Swaps) -> Ints:
+    """Make the best swap of each row where it raises the score, in place; returns the rows that changed, in order."""
+    swapped = score_swaps(oracle, problems, choices, swaps)
+    best = best_of_each(swaps.rows, swapped)
+    better = best[swapped[best] > scores[swaps.rows[best]]]
+    picked = swaps.take(better)
+    choices[picked.rows, picked.positions] = picked.candidates
+    scores[picked.rows] = swapped[better]
+    return picked.rows

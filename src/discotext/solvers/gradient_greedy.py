@@ -12,7 +12,7 @@ from discotext.problem import Batch
 from discotext.rounding import best_replacements
 from discotext.solvers.proposal import Proposal, Proposals, among
 from discotext.solvers.sweep import swaps_at
-from discotext.swaps import best_of_each, score_swaps
+from discotext.swaps import improve
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,10 @@ class GradientGreedy:
             positions = np.where(tried, -np.inf, promised).argmax(axis=1)
             tried[np.arange(len(problems)), positions] = True
             swaps = swaps_at(batch, problems, positions)
-            swapped = score_swaps(oracle, problems, choices, swaps)
-            best = best_of_each(swaps.rows, swapped)
-            best = best[swapped[best] > scores[swaps.rows[best]]]
-            picked = swaps.take(best)
+            rows = improve(oracle, problems, choices, scores, swaps)
             failed += 1
-            failed[picked.rows] = 0
-            choices[picked.rows, picked.positions] = picked.candidates
-            scores[picked.rows] = swapped[best]
-            active = yield Proposal(problems[picked.rows], choices[picked.rows], scores[picked.rows])
+            failed[rows] = 0
+            active = yield Proposal(problems[rows], choices[rows], scores[rows])
             going = among(problems, active)
             problems, choices, scores = problems[going], choices[going], scores[going]
             tried, failed = tried[going], failed[going]

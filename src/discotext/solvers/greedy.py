@@ -19,7 +19,7 @@ from discotext.oracle import Oracle
 from discotext.problem import Batch, Problem
 from discotext.segments import Bools, Choices, Ints, rank_in_group
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.swaps import Swaps, additions, best_of_each, score_swaps
+from discotext.swaps import Swaps, additions, improve
 
 Allowed = Callable[[frozenset[tuple[int, int]]], bool]
 Filter = Callable[[Ints, Choices, Swaps], Bools]
@@ -102,14 +102,9 @@ def greedy_rounds(batch: Batch, oracle: Oracle, keep: Filter | None, patient: bo
         swaps = additions(batch.take(problems), choices)
         if keep is not None:
             swaps = swaps.take(keep(problems, choices, swaps))
-        swapped = score_swaps(oracle, problems, choices, swaps)
-        best = best_of_each(swaps.rows, swapped)
-        better = best[swapped[best] > scores[swaps.rows[best]]]
-        picked = swaps.take(better)
-        choices[picked.rows, picked.positions] = picked.candidates
-        scores[picked.rows] = swapped[better]
-        active = yield Proposal(problems[picked.rows], choices[picked.rows], scores[picked.rows])
+        rows = improve(oracle, problems, choices, scores, swaps)
+        active = yield Proposal(problems[rows], choices[rows], scores[rows])
         going = among(problems, active) & (turn < batch.budgets[problems])
         if not patient:
-            going &= np.isin(np.arange(len(problems)), picked.rows)
+            going &= np.isin(np.arange(len(problems)), rows)
         problems, choices, scores = problems[going], choices[going], scores[going]

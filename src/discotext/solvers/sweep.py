@@ -15,7 +15,7 @@ from discotext.oracle import DeletingOracle, Oracle, can
 from discotext.problem import Batch
 from discotext.segments import Floats, Ints, ranges
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.swaps import Swaps, additions, best_of_each, score_swaps
+from discotext.swaps import Swaps, additions, improve, score_swaps
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,8 @@ def sweep(batch: Batch, oracle: Oracle, order: Ints) -> Proposals:
     for turn in range(batch.n_max):
         swaps = swaps_at(batch, problems, order[problems, turn])
         if len(swaps):
-            swapped = score_swaps(oracle, problems, choices, swaps)
-            best = best_of_each(swaps.rows, swapped)
-            better = best[swapped[best] > scores[swaps.rows[best]]]
-            picked = swaps.take(better)
-            choices[picked.rows, picked.positions] = picked.candidates
-            scores[picked.rows] = swapped[better]
-            active = yield Proposal(problems[picked.rows], choices[picked.rows], scores[picked.rows])
+            rows = improve(oracle, problems, choices, scores, swaps)
+            active = yield Proposal(problems[rows], choices[rows], scores[rows])
         else:
             active = problems
         # A problem whose budget is spent has nothing left to try.
