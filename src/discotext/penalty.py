@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discotext.problem import Batch
-from discotext.relaxation import retract
-from discotext.segments import Floats, segment_argmax, segment_sum
+from discotext.relaxation import onto_sphere
+from discotext.segments import Floats, segment_argmax
 
 
 def soft_threshold(beta: Floats, threshold: Floats | float) -> Floats:
@@ -15,7 +15,10 @@ def soft_threshold(beta: Floats, threshold: Floats | float) -> Floats:
     >>> soft_threshold(np.array([3.0, -0.5, -2.0]), 1.0)
     array([ 2., -0., -1.])
     """
-    return np.asarray(np.copysign(np.maximum(np.abs(beta) - threshold, 0.0), beta))
+    size = np.abs(beta)
+    size -= threshold
+    np.maximum(size, 0.0, out=size)
+    return np.asarray(np.copysign(size, beta, out=size))
 
 
 def proximal_map(beta: Floats, threshold: Floats | float, layout: Batch, p: int = 1) -> Floats:
@@ -25,9 +28,7 @@ def proximal_map(beta: Floats, threshold: Floats | float, layout: Batch, p: int 
     whole map is then the exact proximal map of the penalty on the sphere, and a step shorter than 1/L never raises cost
     plus penalty; falling back to the original word instead would break that.
     """
-    shrunk = soft_threshold(beta, threshold)
-    there = retract(shrunk, layout, p)
-    emptied = segment_sum(np.abs(there), layout.starts) == 0
+    there, emptied = onto_sphere(soft_threshold(beta, threshold), layout, p)
     if not emptied.any():
         return there
     first, _ = segment_argmax(np.abs(beta), layout.starts, layout.position_of)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from discotext.problem import Batch
-from discotext.segments import Floats, segment_max, segment_sum
+from discotext.segments import Bools, Floats, segment_max, segment_sum
 
 
 def to_alpha(beta: Floats, layout: Batch, p: int = 1) -> Floats:
@@ -52,9 +52,16 @@ def retract(beta: Floats, layout: Batch, p: int = 1) -> Floats:
     >>> retract(np.array([3.0, 4.0]), Batch.of([Problem((2,), 1)]))
     array([0.6, 0.8])
     """
+    return onto_sphere(beta, layout, p)[0]
+
+
+def onto_sphere(beta: Floats, layout: Batch, p: int) -> tuple[Floats, Bools]:
+    """`retract`, and which positions (N,) were all zero."""
     powers, norms = powers_and_norms(beta, layout, p)
-    sizes = (powers / np.where(norms == 0, 1.0, norms)[layout.position_of]) ** (1 / (2 * p))
-    return np.asarray(np.copysign(sizes, beta))
+    empty = norms == 0
+    powers /= np.where(empty, 1.0, norms)[layout.position_of]
+    sizes = np.sqrt(powers, out=powers) if p == 1 else powers ** (1 / (2 * p))
+    return np.copysign(sizes, beta, out=sizes), empty
 
 
 def powers_and_norms(beta: Floats, layout: Batch, p: int) -> tuple[Floats, Floats]:

@@ -57,6 +57,8 @@ def segment_argmax(values: Floats, starts: Ints, segment_of: Ints) -> tuple[Ints
     """
     largest = segment_max(values, starts)
     hits = np.flatnonzero(values == largest[segment_of])
+    if len(hits) == len(starts):  # no ties: one hit in each segment, and they are in order
+        return hits - starts, largest
     first = np.empty(len(starts), dtype=np.int64)
     # Written back to front, so that the first of several equal entries is the one that stays.
     first[segment_of[hits][::-1]] = hits[::-1]

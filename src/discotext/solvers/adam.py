@@ -103,8 +103,14 @@ class Adam:
 
     def direction(self, gradient: Floats, step: int) -> Floats:
         """What to subtract, for a learning rate of 1. step: counted from 1."""
-        self.first += 0.1 * (gradient - self.first)
-        self.second += 0.001 * (gradient**2 - self.second)
-        scale = np.sqrt(self.second / (1 - 0.999**step))
-        scale += 1e-8
-        return np.asarray(self.first / scale / (1 - 0.9**step))
+        self.first *= 0.9
+        self.first += 0.1 * gradient
+        self.second *= 0.999
+        square = gradient**2
+        square *= 0.001
+        self.second += square
+        scale = np.sqrt(self.second, out=square)
+        # The corrections of both means, in one factor; the library's 1e-8 is added after them.
+        scale *= (1 - 0.9**step) / np.sqrt(1 - 0.999**step)
+        scale += 1e-8 * (1 - 0.9**step)
+        return np.asarray(np.divide(self.first, scale, out=scale))
