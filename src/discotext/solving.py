@@ -326,7 +326,8 @@ class Search:
         if self.unstable[index]:
             return Status.UNSTABLE
         if self.reached[index]:
-            return Status.FEWEST if self.proved[index] else Status.REACHED
+            # Nothing has fewer changes than none.
+            return Status.FEWEST if self.proved[index] or not self.choices[index].any() else Status.REACHED
         if self.proved[index]:
             return Status.OPTIMAL if self.goal is None else Status.IMPOSSIBLE
         if self.counted.exhausted[index]:
