@@ -37,6 +37,7 @@ ORDER = [
     "solution",
     "taking_back",
     "solving",
+    "text",
     "cli",
     "__main__",
 ]
