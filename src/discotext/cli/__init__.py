@@ -10,6 +10,7 @@ from discotext.version import __version__
 
 COMMANDS = {
     "demo": "Solve problems whose optimum is known with every solver, and show them side by side.",
+    "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
 }
 
 

@@ -1,0 +1,199 @@
+"""Counter-fitting does to each pair what its term says, and leaves the rest alone."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discotext.text.counterfit import (
+    CounterFit,
+    counterfit,
+    distances,
+    near_before,
+    ranks,
+    read_pairs,
+    read_simlex,
+    rows_of,
+    sides,
+    spearman,
+    without,
+)
+from discotext.text.vectors import WordVectors
+
+
+def random_vectors(words: str = "good bad nice fine evil dog cat", width: int = 20, seed: int = 0) -> WordVectors:
+    listed = words.split()
+    return WordVectors(listed, np.random.default_rng(seed).normal(size=(len(listed), width)).astype(np.float32))
+
+
+def test_antonyms_go_apart_synonyms_together_and_the_rest_stay():
+    before = random_vectors()
+    # As in text: antonyms begin as neighbours.
+    before.vectors[1] = before.vectors[0] + 0.1 * before.vectors[1]
+    fitted = counterfit(
+        before, [("good", "nice"), ("nice", "fine")], [("good", "bad")], CounterFit(steps=300, tolerance=0)
+    )
+    after = fitted.vectors
+    row = after.row
+    apart = distances(after.vectors, np.array([[row["good"], row["bad"]]]))[0]
+    together = distances(after.vectors, np.array([[row["good"], row["nice"]], [row["nice"], row["fine"]]]))
+    assert apart > 0.95
+    assert together.max() < 0.1
+    for word in ("evil", "dog", "cat"):
+        np.testing.assert_allclose(after[word], before.unit()[word], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(after.vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_the_first_cost_is_the_formula_of_the_paper():
+    before = random_vectors(seed=1).unit()
+    settings = CounterFit(
+        antonyms=0.3, synonyms=0.2, neighbours=0.7, antonym_distance=1.2, synonym_distance=0.1, radius=0.9
+    )
+    fitted = counterfit(before, [("good", "nice")], [("dog", "cat"), ("good", "bad")], settings)
+    d = {(a, b): 1 - float(before[a] @ before[b]) for a, b in [("good", "nice"), ("dog", "cat"), ("good", "bad")]}
+    first = fitted.curve[0]
+    assert first["antonyms"] == pytest.approx(
+        0.3 * (max(0, 1.2 - d["dog", "cat"]) + max(0, 1.2 - d["good", "bad"])), rel=1e-4
+    )
+    assert first["synonyms"] == pytest.approx(0.2 * max(0, d["good", "nice"] - 0.1), rel=1e-4)
+    assert first["neighbours"] == pytest.approx(0, abs=1e-5)
+    assert sum(fitted.curve[-1].values()) < sum(first.values())
+
+
+def test_neighbours_do_not_drift_apart_where_the_term_asks_for_it():
+    rng = np.random.default_rng(2)
+    base = rng.normal(size=(3, 10))
+    near = base[0] + 0.2 * rng.normal(size=10)
+    before = WordVectors(["a", "b", "c", "neighbour"], np.vstack([base, near]).astype(np.float32))
+    drift = {}
+    for weight in (0.0, 5.0):
+        settings = CounterFit(neighbours=weight, steps=100, tolerance=0, radius=0.5)
+        after = counterfit(before, [("a", "b"), ("neighbour", "c")], [], settings).vectors
+        drift[weight] = distances(after.vectors, np.array([[0, 3]]))[0]
+    assert drift[5.0] < drift[0.0]
+
+
+def test_a_pair_of_both_lists_counts_as_antonyms():
+    before = random_vectors()
+    fitted = counterfit(before, [("good", "bad")], [("bad", "good")])
+    assert fitted.curve[0]["synonyms"] == 0
+
+
+def test_fitting_stops_when_it_stops_helping():
+    fitted = counterfit(random_vectors(), [("good", "nice")], [("good", "bad")])
+    assert len(fitted.curve) < 100
+
+
+def test_near_before_is_what_all_distances_say():
+    unit = np.random.default_rng(3).normal(size=(60, 4)).astype(np.float32)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    words = np.arange(0, 60, 3)
+    found = {tuple(pair) for pair in near_before(unit, words, 0.1, block=7).tolist()}
+    cosines = unit @ unit.T
+    expected = {(i, j) for i in words.tolist() for j in range(60) if i != j and cosines[i, j] > 0.9}
+    assert found == expected
+
+
+def test_pairs_are_counted_once_and_without_strangers():
+    vectors = random_vectors()
+    pairs = rows_of(vectors, [("good", "bad"), ("bad", "good"), ("good", "unknown"), ("cat", "cat")])
+    assert pairs.tolist() == [[0, 1]]
+    assert without(np.array([[0, 1], [2, 3]]), pairs).tolist() == [[2, 3]]
+
+
+def test_spearman_is_one_for_the_same_order_and_shares_ties():
+    vectors = WordVectors(list("abcd"), np.array([[1, 0], [0.9, 0.1], [0.5, 0.5], [0, 1]], dtype=np.float32))
+    judged = [("a", "b", 9.0), ("a", "c", 5.0), ("a", "d", 1.0), ("a", "z", 7.0)]
+    assert spearman(vectors, judged) == (pytest.approx(1.0), 3)
+    assert spearman(vectors, [(a, b, -score) for a, b, score in judged])[0] == pytest.approx(-1.0)
+    assert np.isnan(spearman(vectors, judged[:1])[0])
+    np.testing.assert_array_equal(ranks(np.array([5.0, 5.0, 1.0])), [2.5, 2.5, 1])
+
+
+@pytest.mark.parametrize(("content", "words"), [("good bad ugly\n", "line 1: 3 words"), ("\n\n", "holds no pairs")])
+def test_a_list_of_pairs_that_is_none_says_where(tmp_path, content, words):
+    (tmp_path / "pairs.txt").write_text(content)
+    with pytest.raises(ValueError, match=words):
+        read_pairs(tmp_path / "pairs.txt")
+
+
+def test_published_prefixes_are_dropped(tmp_path):
+    (tmp_path / "pairs.txt").write_text("en_good en_bad\n\nhot cold\n")
+    assert read_pairs(tmp_path / "pairs.txt") == [("good", "bad"), ("hot", "cold")]
+
+
+def test_constraints_of_unknown_words_are_refused():
+    with pytest.raises(ValueError, match="are pairs of known words"):
+        counterfit(random_vectors(), [("GOOD", "NICE")], [])
+
+
+@pytest.fixture
+def files(tmp_path):
+    random_vectors(width=10).write(tmp_path / "v.txt")
+    (tmp_path / "syn.txt").write_text("good nice\nnice fine\n")
+    (tmp_path / "ant.txt").write_text("good bad\n")
+    (tmp_path / "sim.txt").write_text(
+        "word1\tword2\tPOS\tSimLex999\ngood\tnice\tA\t9\ngood\tbad\tA\t1\ndog\tcat\tN\t4\n"
+    )
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    given = ["v.txt", "--synonyms", "syn.txt", "--antonyms", "ant.txt", "--out", "out.vec", *arguments]
+    return subprocess.run(
+        [sys.executable, "-m", "discotext", "counterfit", *given],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_writes_vectors_and_reports(files):
+    done = run(files, "--simlex", "sim.txt", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["simlex_after"] >= report["simlex_before"]
+    assert report["fitted"]["synonym_pairs"] == 2
+    assert report["fitted"]["after"]["synonym_distance"] < report["fitted"]["before"]["synonym_distance"]
+    assert len(WordVectors.read(files / "out.vec")) == 7
+    shown = run(files, "--simlex", "sim.txt", "--hold-out", "0.5").stdout
+    assert "SimLex-999" in shown
+    assert "held out" in shown
+
+
+@pytest.mark.parametrize(
+    ("break_it", "words"),
+    [
+        (lambda folder: (folder / "v.txt").write_text("good 1 2\nbad 3\n"), "line 2: 1 numbers, expected 2"),
+        (lambda folder: (folder / "syn.txt").write_text("one two three\n"), "line 1: 3 words"),
+        (lambda folder: (folder / "sim.txt").write_text("a b c\n"), "not SimLex-999's header"),
+    ],
+)
+def test_bad_files_get_one_sentence_and_status_1(files, break_it, words):
+    break_it(files)
+    done = run(files, "--simlex", "sim.txt")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_on_glove_the_order_of_similarity_comes_nearer_to_peoples():
+    folder = Path(os.environ.get("DISCOTEXT_DATA", "")) / "constraints"
+    if not folder.is_dir():
+        pytest.skip("DISCOTEXT_DATA does not name a folder with constraints")
+    whole = WordVectors.read(folder.parent / "vectors" / "glove.6B.100d.wink.f16.npz")
+    before = whole.take(whole.words[:20_000])
+    synonyms = read_pairs(folder / "ppdb_synonyms.txt")
+    antonyms = read_pairs(folder / "ppdb_antonyms.txt") + read_pairs(folder / "wordnet_antonyms.txt")
+    after = counterfit(before, synonyms, antonyms).vectors
+    judged = read_simlex(folder / "SimLex-999.txt")
+    assert spearman(after, judged)[0] > spearman(before, judged)[0] + 0.12
+    apart = rows_of(before, antonyms)
+    found = sides(after, without(rows_of(before, synonyms), apart), apart, CounterFit())
+    assert found["antonyms_apart"] > 0.9
+    assert found["synonym_distance"] < 0.1
