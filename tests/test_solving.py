@@ -165,13 +165,13 @@ def test_the_clock_stops_a_search_and_keeps_what_it_found():
 
     class Slow(Quadratic):
         def score(self, problems, choices):
-            time.sleep(0.004 * len(problems))
+            time.sleep(0.02 * len(problems))
             return super().score(problems, choices)
 
     began = time.perf_counter()
     solutions = solve(batch, Slow(batch), Greedy(), stop=Stop(seconds=0.5))
     # Without shorter calls the first one alone, of 640 rows and more, would take longer than this.
-    assert time.perf_counter() - began < 1.5
+    assert time.perf_counter() - began < 6
     for index, solution in enumerate(solutions):
         assert solution.status is Status.STOPPED
         assert solution.score == pytest.approx(table.score(np.array([index]), solution.choice[None])[0])
@@ -284,7 +284,7 @@ def test_seconds_add_up_to_the_whole():
     began = time.perf_counter()
     solutions = solve(networks.batch, networks, Greedy())
     whole = time.perf_counter() - began
-    assert sum(solution.seconds for solution in solutions) == pytest.approx(whole, rel=0.2)
+    assert 0.5 * whole < sum(solution.seconds for solution in solutions) <= 1.01 * whole
 
 
 def test_seconds_inside_the_oracle_are_told_apart():

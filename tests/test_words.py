@@ -93,7 +93,7 @@ def test_a_megabyte_takes_less_than_some_seconds(piece):
     text = piece * (1_000_000 // len(piece))
     began = time.perf_counter()
     assert str(split(text)) == text
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < 10
 
 
 @pytest.mark.parametrize(
