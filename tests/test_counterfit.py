@@ -172,6 +172,11 @@ def test_the_command_writes_vectors_and_reports(files):
         (lambda folder: (folder / "v.txt").write_text("good 1 2\nbad 3\n"), "line 2: 1 numbers, expected 2"),
         (lambda folder: (folder / "syn.txt").write_text("one two three\n"), "line 1: 3 words"),
         (lambda folder: (folder / "sim.txt").write_text("a b c\n"), "not SimLex-999's header"),
+        (
+            lambda folder: (folder / "sim.txt").write_text("word1\tword2\tSimLex999\na\tb\n"),
+            "sim.txt, line 2: expected two",
+        ),
+        (lambda folder: (folder / "ant.txt").write_bytes(b"hot cold\n\xff\xfe x\n"), "ant.txt, line 2: not UTF-8"),
     ],
 )
 def test_bad_files_get_one_sentence_and_status_1(files, break_it, words):
@@ -180,6 +185,15 @@ def test_bad_files_get_one_sentence_and_status_1(files, break_it, words):
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("out", "words"), [("nowhere/v.npz", "there is no folder nowhere"), ("v.pkl", "ends in '.pkl'")]
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(files, out, words):
+    done = run(files, "--out", out)
+    assert done.returncode == 1
+    assert words in done.stderr
 
 
 def test_on_glove_the_order_of_similarity_comes_nearer_to_peoples():

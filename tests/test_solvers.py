@@ -80,6 +80,25 @@ def test_no_shape_of_problem_breaks_a_solver(solver, listed, seed):
 
 
 @every_solver
+@pytest.mark.parametrize("goal", [None, 0.5])
+def test_a_model_is_never_asked_about_nothing(batch, solver, goal):
+    assert 0 not in calls_of(batch, solver, goal)
+
+
+def calls_of(batch, solver, goal):
+    """How many rows each call to the oracle had."""
+    counts = []
+
+    class Counting(Quadratic):
+        def relaxed(self, rows, alpha):
+            counts.append(len(rows))
+            return super().relaxed(rows, alpha)
+
+    solve(batch, Counting(batch, seed=6), solver, goal=goal)
+    return counts
+
+
+@every_solver
 def test_the_seed_decides_everything(batch, solver):
     oracle = Quadratic(batch, seed=2)
     first, second = (solve(batch, oracle, solver, seed=7) for _ in range(2))

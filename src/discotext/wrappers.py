@@ -36,14 +36,17 @@ class Chunked(Wrapper):
         self.cells = cells if patience is None else min(cells, 4 * max(batch.n_max, 1))
 
     def ask(self, request: Request) -> Reply:
+        if not len(request):
+            # A question about nothing is answered here: many models cannot take an empty batch.
+            return join(request, [], self.batch)
         lengths = np.maximum(self.batch.sizes[request.problems], 1)
         pending = np.argsort(lengths, kind="stable")
         if len(request) * int(lengths.max(initial=1)) <= self.cells:
             pending = np.arange(len(request))
         parts: list[tuple[Ints, Reply]] = []
-        while len(pending) or not len(request):
+        while len(pending):
             # Sorted by length, the last row of a call is its longest: take as many as still fit.
-            some = pending[: 1 + self.cells // int(lengths[pending[0]])] if len(pending) else pending
+            some = pending[: 1 + self.cells // int(lengths[pending[0]])]
             area = (np.arange(len(some)) + 1) * lengths[some]
             rows = some[: max(1, int(np.searchsorted(area, self.cells, side="right")))]
             whole = len(rows) == len(request)

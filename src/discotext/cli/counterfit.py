@@ -63,6 +63,8 @@ def command(
     # What can be wrong is looked at before what takes time.
     if out.suffix not in FORMATS:
         raise ValueError(f"{out} ends in {out.suffix!r}; vectors are written to {', '.join(FORMATS)} files")
+    if not out.parent.is_dir():
+        raise ValueError(f"{out} cannot be written: there is no folder {out.parent}; make it first")
     judged = None if simlex is None else read_simlex(simlex)
     before = WordVectors.read(vectors)
     if words is not None:

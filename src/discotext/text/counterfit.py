@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discotext.extras import need
-from discotext.text.vectors import Vectors, WordVectors
+from discotext.text.vectors import Vectors, WordVectors, numbered_lines
 
 Pairs = NDArray[np.int64]
 RIGHT_SIDE = 0.95  # of δ: an antonym pair this far apart is on the right side
@@ -63,7 +63,7 @@ class Fitted:
 def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     """Pairs of words, one a line, separated by white space; a prefix `en_` is dropped, as published lists have it."""
     pairs = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in numbered_lines(Path(path)):
         words = [word.removeprefix("en_") for word in line.split()]
         if not words:
             continue
@@ -202,11 +202,18 @@ def ranks(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 def read_simlex(path: str | Path) -> list[tuple[str, str, float]]:
     """SimLex-999 as published: tab-separated, with a header that names word1, word2 and SimLex999."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    header = lines[0].split("\t") if lines else []
+    lines = list(numbered_lines(Path(path)))
+    header = lines[0][1].split("\t") if lines else []
     try:
         columns = [header.index(name) for name in ("word1", "word2", "SimLex999")]
     except ValueError:
         raise ValueError(f"{path}: its first line is not SimLex-999's header (word1, word2, …, SimLex999)") from None
-    rows = [line.split("\t") for line in lines[1:] if line]
-    return [(row[columns[0]], row[columns[1]], float(row[columns[2]])) for row in rows]
+    judged = []
+    for number, line in lines[1:]:
+        row = line.split("\t")
+        try:
+            judged.append((row[columns[0]], row[columns[1]], float(row[columns[2]])))
+        except (IndexError, ValueError):
+            if line:
+                raise ValueError(f"{path}, line {number}: expected two words and a number, found {line!r}") from None
+    return judged

@@ -135,7 +135,7 @@ def _check(path: Path, words: list[str], vectors: Vectors) -> None:
         )
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines, without their ends."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -153,7 +153,7 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
     width = expected = None
     numbers: list[str] = []
     first = 1
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         line = line.rstrip(" ")
         if width is None:
             fields = line.split(" ")
