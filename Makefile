@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SHELL := /bin/bash
 
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -51,6 +51,12 @@ bench: setup $(VENV)/bench.stamp ## Measure: solvers against the optimum, cost o
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.tables
 
+bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure vectors and candidates (needs DISCOTEXT_DATA)
+	$(BIN)/python -m benchmarks.vectors
+	$(BIN)/python -m benchmarks.candidates
+	$(BIN)/python -m benchmarks.audit score
+	$(BIN)/python -m benchmarks.tables
+
 docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html"
@@ -58,5 +64,5 @@ docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test slow lint fix bench docs clean
+.PHONY: help setup demo test slow lint fix bench bench-text docs clean
 .SECONDARY:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from benchmarks import audit
 from benchmarks.results_file import PICTURES, RESULTS
 
 NAMES = {
@@ -76,9 +77,91 @@ def step_cost() -> str:
     return table(["solver", "own time of a step", "LSTM forward + backward", "share"], cells)
 
 
+def of_kind(kind: str) -> list[dict[str, Any]]:
+    return [row for row in rows_of("candidates") if row["what"] == kind]
+
+
+def resources() -> str:
+    rows = [
+        [f"`{row['name']}`", f"{row['bytes']:,}", row["from"], row["licence"], f"`{row['sha256']}`"]
+        for row in of_kind("file")
+    ]
+    return table(["file", "bytes", "made from", "licence", "sha256"], rows)
+
+
+def simlex() -> str:
+    rows = [[row["vectors"], f"{row['words']:,}", f"{row['rho']:.3f}", str(row["pairs"])] for row in of_kind("simlex")]
+    return table(["vectors", "words", "ρ", "pairs"], rows)
+
+
+def counterfit() -> str:
+    rows = []
+    for run in of_kind("fit"):
+        held = "held_out" in run
+        title = "a fifth held out: " if held else ""
+        rows.append([f"{title}SimLex-999, ρ", f"{run['simlex_before']:.3f}", f"{run['simlex_after']:.3f}"])
+        part = run["held_out" if held else "fitted"]
+        for key, label in (
+            ("antonyms_apart", f"{part['antonym_pairs']:,} antonyms, share (nearly) δ apart"),
+            ("antonym_distance", "antonyms, mean distance"),
+            ("synonym_distance", f"{part['synonym_pairs']:,} synonyms, mean distance"),
+            ("synonyms_nearer_than_antonyms", "synonyms nearer than the median antonym"),
+        ):
+            rows.append(
+                [("held-out " if held else "") + label, f"{part['before'][key]:.3f}", f"{part['after'][key]:.3f}"]
+            )
+    return table(["60,000 words", "before", "after"], rows)
+
+
+def vectors() -> str:
+    found = {
+        (row["what"], row["asked"] == row["words"], row["words"]): row for row in rows_of("vectors") if "asked" in row
+    }
+    kinds = dict.fromkeys((what, whole) for what, whole, _ in found)
+    rows = []
+    for what, whole in kinds:
+        cells = [found.get((what, whole, words)) for words in (20_000, 60_000, 200_000)]
+        asked = next(row["asked"] for row in cells if row)
+        label = what if whole else f"{what}, for {asked:,} words"
+        rows.append(
+            [label, *(f"{row['seconds']:.2g} s, {row['MB above imports']:,.0f} MB" if row else "" for row in cells)]
+        )
+    return table(["", "20,000 words", "60,000", "200,000"], rows)
+
+
+def tagging() -> str:
+    rows = [
+        [
+            row["set"],
+            f"{100 * row['same_tag']:.1f} %",
+            f"{100 * row['same_class']:.1f} %",
+            f"{row['light_words_per_second']:,}",
+            f"{row['spacy_words_per_second']:,}",
+        ]
+        for row in rows_of("tagging")
+        if row["set"].endswith("_test")
+    ]
+    return table(["texts", "same tag", "same part of speech", "words/s, ours", "words/s, spaCy"], rows)
+
+
+def audited() -> str:
+    rows = [
+        [name, str(pairs), f"{100 * share:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}"]
+        for name, pairs, share, low, high in audit.shares()
+    ]
+    return table(["sentences of", "pairs", "accepted", "95 % interval"], rows)
+
+
 def main() -> None:
     docs = PICTURES.parent
     for page, name, text in (
+        (docs / "candidates.md", "example", "```text\n" + of_kind("example")[0]["output"].rstrip() + "\n```"),
+        (docs / "candidates.md", "resources", resources()),
+        (docs / "candidates.md", "simlex", simlex()),
+        (docs / "candidates.md", "counterfit", counterfit()),
+        (docs / "candidates.md", "vectors", vectors()),
+        (docs / "candidates.md", "tagging", tagging()),
+        (docs / "candidates.md", "audit", audited()),
         (docs / "solvers.md", "optimality", optimality()),
         (docs / "solvers.md", "step-cost", step_cost()),
         (docs.parent / "README.md", "short", short()),
@@ -86,7 +169,9 @@ def main() -> None:
         whole = page.read_text()
         begin, end = f"<!-- {name} -->\n", "\n<!-- end -->"
         before, rest = whole.split(begin, 1)
-        page.write_text(before + begin + text + end + rest.split(end, 1)[1])
+        # Where nothing stands between the marks yet, the end follows at once.
+        after = ("\n" + rest).split(end, 1)[1]
+        page.write_text(before + begin + text + end + after)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,15 @@ from discotext import Batch, FunctionOracle, Problem
 
 settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with real data that `DISCOTEXT_DATA` names."""
+    folder = os.environ.get("DISCOTEXT_DATA")
+    if not folder:
+        pytest.skip("DISCOTEXT_DATA does not name a folder with data")
+    return Path(folder)
 
 
 def feasible(problem: Problem) -> list[tuple[int, ...]]:

@@ -92,7 +92,7 @@ def test_near_before_is_what_all_distances_say():
     unit = np.random.default_rng(3).normal(size=(60, 4)).astype(np.float32)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     words = np.arange(0, 60, 3)
-    found = {tuple(pair) for pair in near_before(unit, words, 0.1, block=7).tolist()}
+    found = {tuple(pair) for pair in near_before(WordVectors(list(map(str, range(60))), unit), words, 0.1).tolist()}
     cosines = unit @ unit.T
     expected = {(i, j) for i in words.tolist() for j in range(60) if i != j and cosines[i, j] > 0.9}
     assert found == expected

@@ -19,6 +19,7 @@ PACKAGE = ROOT / "src" / "discotext"
 ORDER = [
     "version",
     "extras",
+    "resources",
     "segments",
     "problem",
     "oracle",

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from discotext.solvers import solver_named as solver_named
     from discotext.solving import Stop as Stop
     from discotext.solving import solve as solve
+    from discotext.text.candidates import Candidates as Candidates
+    from discotext.text.configure import candidates_from as candidates_from
+    from discotext.text.space import Space as Space
+    from discotext.text.vectors import WordVectors as WordVectors
     from discotext.wrappers import Cached as Cached
     from discotext.wrappers import Chunked as Chunked
     from discotext.wrappers import Counted as Counted
@@ -69,6 +73,10 @@ _HOME = {
         "solver_named",
     ],
     "solving": ["Stop", "solve"],
+    "text.candidates": ["Candidates"],
+    "text.configure": ["candidates_from"],
+    "text.space": ["Space"],
+    "text.vectors": ["WordVectors"],
     "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -10,6 +10,7 @@ from discotext.version import __version__
 
 COMMANDS = {
     "demo": "Solve problems whose optimum is known with every solver, and show them side by side.",
+    "candidates": "Show what may replace each word of a text, and by which filter the rest was refused.",
     "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
 }
 

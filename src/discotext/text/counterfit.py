@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discotext.extras import need
+from discotext.text.neighbours import Neighbours, nearest
 from discotext.text.vectors import Vectors, WordVectors, numbered_lines
 
 Pairs = NDArray[np.int64]
@@ -99,17 +100,11 @@ def distances(vectors: Vectors, pairs: Pairs) -> Vectors:
     return np.asarray(1 - (left * right).sum(axis=1) / np.where(lengths == 0, 1, lengths))
 
 
-def near_before(unit: Vectors, words: NDArray[np.int64], radius: float, block: int = 1024) -> Pairs:
-    """Pairs of these words with their nearest ones within a radius, at most `NEAREST` each, block by block."""
-    found = []
-    for begin in range(0, len(words), block):
-        some = words[begin : begin + block]
-        cosines = unit[some] @ unit.T
-        cosines[np.arange(len(some)), some] = -1.0
-        best = np.argpartition(-cosines, min(NEAREST, cosines.shape[1] - 1), axis=1)[:, :NEAREST]
-        row, column = np.nonzero(np.take_along_axis(cosines, best, axis=1) > 1 - radius)
-        found.append(np.stack([some[row], best[row, column]], axis=1))
-    return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+def near_before(vectors: WordVectors, words: NDArray[np.int64], radius: float) -> Pairs:
+    """Pairs of these words with their nearest ones within a radius, at most `NEAREST` each."""
+    table = nearest(vectors, words, Neighbours(k=NEAREST, ball=1.0))
+    pairs = np.stack([np.repeat(table.rows, np.diff(table.offsets)), table.neighbours], axis=1)
+    return pairs[table.distances < radius]
 
 
 def counterfit(
@@ -133,7 +128,7 @@ def counterfit(
         )
     # Only words that are named move; the rest need no parameters.
     moving = np.unique(np.concatenate([apart.ravel(), together.ravel()]))
-    near = without(near_before(start.vectors, moving, settings.radius), apart)
+    near = without(near_before(start, moving, settings.radius), apart)
     fixed = torch.from_numpy(start.vectors.copy())
     parameters = fixed[torch.from_numpy(moving)].clone().requires_grad_()
     optimiser = torch.optim.Adagrad([parameters], lr=settings.rate)

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
-from functools import cache
+from functools import cache, cached_property
 
 TAGS = "a|abbr|b|big|blockquote|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span|strong"
 TAGS += "|sub|sup|table|tbody|td|th|tr|tt|u|ul"
@@ -57,6 +57,11 @@ class Words:
     def __str__(self) -> str:
         """The text, character by character as it came."""
         return self.gaps[0] + "".join(word + gap for word, gap in zip(self.words, self.gaps[1:], strict=True))
+
+    @cached_property
+    def loud(self) -> bool:
+        """Whether all words are in capitals, so that capitals say nothing."""
+        return bool(self.words) and all(word == word.upper() for word in self.words)
 
     def spans(self) -> list[tuple[int, int]]:
         """Where each word begins and ends in the text."""

@@ -1,0 +1,106 @@
+"""Do people accept the candidates? Draws random sentences of real test data and lists every candidate in its place.
+
+    python -m benchmarks.audit draw      writes the pairs of 200 sentences, verdicts empty
+    python -m benchmarks.audit score     reads the verdicts (1 accepted, 0 not) and prints the shares
+
+A reader accepts a pair if the sentence with the candidate is grammatical and natural and says nearly the same. Only the
+words around a change are written, not the data. Sentences are of the test parts: nothing was tuned on them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import os
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+
+from benchmarks.results_file import RESULTS
+from discotext.text.candidates import Candidates
+
+FILE = RESULTS / "candidates_audit.tsv"
+COLUMNS = ["data", "row", "sentence", "before", "word", "candidate", "after", "verdict"]
+SETS = {"imdb": 67, "ag_news": 67, "trec": 66}
+AROUND = 60  # characters shown on each side
+
+
+def sentences(folder: Path, seed: int) -> list[tuple[str, int, str]]:
+    """(data set, row, sentence): so many of each set, each of another row."""
+    rng = random.Random(seed)
+    found = []
+    for name, wanted in SETS.items():
+        texts = parquet.read_table(folder / f"{name}_test.parquet")["text"].to_pylist()
+        for row in rng.sample(range(len(texts)), wanted):
+            parts = [part for part in re.split(r"(?:<br />|(?<=[.!?])\s+)", texts[row]) if len(part.split()) >= 5]
+            found.append((name, row, rng.choice(parts) if parts else texts[row]))
+    return found
+
+
+def draw(folder: Path, seed: int) -> None:
+    drawn = sentences(folder, seed)
+    finder = Candidates()
+    rows, words, able = [], 0, 0
+    for number, ((name, row, text), found) in enumerate(
+        zip(drawn, finder.of_texts([text for _, _, text in drawn]), strict=True)
+    ):
+        words += len(found)
+        for one in found:
+            able += bool(one.candidates)
+            before, after = text[max(0, one.start - AROUND) : one.start], text[one.end : one.end + AROUND]
+            rows += [[name, row, number, *(" ".join(part.split()) for part in (before, one.word, candidate, after)), ""]
+                     for candidate in one.candidates]  # fmt: skip
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows])
+    print(json.dumps({"sentences": len(drawn), "words": words, "words with candidates": able, "pairs": len(rows)}))
+
+
+def wilson(good: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share."""
+    share, z = good / n, 1.96
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return middle - half, middle + half
+
+
+def shares() -> list[tuple[str, int, float, float, float]]:
+    """(which sentences, pairs, share accepted, its interval) of the audit as it was read."""
+    with FILE.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    unread = [row for row in rows if row["verdict"] not in ("0", "1")]
+    if unread:
+        raise SystemExit(f"{len(unread)} of {len(rows)} pairs have no verdict yet; write 1 or 0 in the last column")
+    good: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    for row in rows:
+        for group in ("all", row["data"]):
+            every[group] += 1
+            good[group] += row["verdict"] == "1"
+    return [(group, n, good[group] / n, *wilson(good[group], n)) for group, n in every.items()]
+
+
+def score() -> None:
+    for group, n, share, low, high in shares():
+        print(f"{group:8} {n:5} pairs, {100 * share:.1f} % accepted ({100 * low:.1f} to {100 * high:.1f})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["draw", "score"])
+    parser.add_argument("--seed", type=int, default=2017)
+    given = parser.parse_args()
+    if given.what == "score":
+        return score()
+    folder = os.environ.get("DISCOTEXT_DATA")
+    if not folder:
+        raise SystemExit("DISCOTEXT_DATA names no folder with imdb_test.parquet and the others; set it")
+    return draw(Path(folder), given.seed)
+
+
+if __name__ == "__main__":
+    main()

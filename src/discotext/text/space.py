@@ -1,0 +1,97 @@
+"""The search space: which texts may be written in place of some texts, as problems that solvers understand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from discotext.problem import Batch, Problem
+from discotext.segments import Choices
+from discotext.text.candidates import Candidates
+from discotext.text.words import Words, budget_for, split
+
+DEFAULT_SHARE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Texts, what each of their words may be (first itself), and how many words of each text may change.
+
+    >>> space = Space.of(["They purchased it"], Candidates(), words=1)
+    >>> sorted(space.options[0][1]), str(space.texts[0]) == space.text(0, [0, 0, 0])
+    (['acquired', 'bought', 'purchased'], True)
+    """
+
+    texts: tuple[Words, ...]
+    options: tuple[tuple[tuple[str, ...], ...], ...]
+    budgets: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        texts: Iterable[str],
+        candidates: Candidates,
+        share: float | str | None = None,
+        words: int | None = None,
+    ) -> Space:
+        """Make a space. share: of the words that may change (0.2 where nothing is said). words: how many, instead."""
+        if share is not None and words is not None:
+            raise ValueError(f"share is {share} and words is {words}; give one of them")
+        if words is not None and words < 0:
+            raise ValueError(f"words is {words}; choose 0 or more")
+        texts = list(texts)
+        cut = tuple(split(text) for text in texts)
+        found = candidates.of_texts(texts)
+        return cls(
+            cut,
+            tuple(tuple((one.word, *one.candidates) for one in text) for text in found),
+            tuple(
+                min(words, len(text))
+                if words is not None
+                else budget_for(len(text), DEFAULT_SHARE if share is None else share)
+                for text in cut
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def batch(self) -> Batch:
+        """The shapes of all this: one problem a text."""
+        return Batch.of(
+            [
+                Problem(tuple(len(choices) for choices in options), budget)
+                for options, budget in zip(self.options, self.budgets, strict=True)
+            ]
+        )
+
+    def words(self, problem: int, choice: Sequence[int] | Choices) -> tuple[str, ...]:
+        """The words of a choice; what lies beyond the text's end is ignored."""
+        options = self.options[problem]
+        return tuple(words[candidate] for words, candidate in zip(options, choice[: len(options)], strict=True))
+
+    def text(self, problem: int, choice: Sequence[int] | Choices) -> str:
+        """The text of a choice: gaps as they were, words as chosen."""
+        return str(Words(self.words(problem, choice), self.texts[problem].gaps))
+
+    def changes(self, problem: int, choice: Sequence[int] | Choices) -> list[dict[str, Any]]:
+        """What a choice changes: position, where it was in the original text, old and new word."""
+        spans = self.texts[problem].spans()
+        return [
+            {"position": number, "start": spans[number][0], "end": spans[number][1], "old": old, "new": new}
+            for number, (old, new) in enumerate(
+                zip(self.texts[problem].words, self.words(problem, choice), strict=True)
+            )
+            if old != new
+        ]
+
+    @cached_property
+    def hash(self) -> str:
+        """A name for exactly this space: another text, candidate, order or budget gives another."""
+        content = [[str(text) for text in self.texts], self.options, self.budgets]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]
