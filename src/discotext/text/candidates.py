@@ -80,8 +80,7 @@ class Candidates:
             place = Place(text, tags, number)
             allowed, refused = self._of_word(place)
             for one in in_context:
-                if allowed:
-                    allowed, refused = _apply(one, place, allowed, refused)
+                allowed, refused = _apply(one, place, allowed, refused)
             refused += tuple((word, TOO_MANY) for word in allowed[self.limit :])
             kept = [match_case(place.word, word) for word in allowed[: self.limit]]
             found.append(Replacements(place.word, start, end, tuple(dict.fromkeys(kept)), refused))
@@ -89,7 +88,8 @@ class Candidates:
 
     def _of_word(self, place: Place) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
         """What no sentence matters to; kept, unless the source looks at the sentence itself."""
-        key = (place.word, place.tag, place.first, place.text.loud)
+        small = place.word.islower()  # and then capitals, first places and loud texts do not matter
+        key = (place.word, place.tag, small or place.first, small or place.text.loud)
         if key in self._known and not self.source.context:
             return self._known[key]
         inflects = any(one.name == "inflection" for one in self.filters)
@@ -119,6 +119,11 @@ class Candidates:
 def _apply(
     one: Filter, place: Place, allowed: tuple[str, ...], refused: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    if not allowed:
+        return allowed, refused
+    # A filter that keeps the word whatever is proposed says so once.
+    if hasattr(one, "keeps") and one.keeps(place):
+        return (), refused + tuple((word, one.name) for word in allowed)
     verdicts = [(word, one.refuses(place, word)) for word in allowed]
     no = tuple((word, one.name) for word, against in verdicts if against)
     return tuple(word for word, against in verdicts if not against), refused + no

@@ -33,8 +33,8 @@ NEGATIONS = frozenset(
     fails failed failing
     """.split()
 )
-# What turns a word into its opposite when put before it or after it.
-NEGATING = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "anti", "de", "under", "over")
+# What turns a word into its opposite when put before it.
+NEGATING = frozenset("un in im il ir dis non mis anti de under over".split())
 
 NUMBERS = frozenset(
     """

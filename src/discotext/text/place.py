@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from discotext.text.words import Words
 
@@ -23,15 +24,15 @@ class Place:
     tags: tuple[str, ...]
     number: int
 
-    @property
+    @cached_property
     def word(self) -> str:
         return self.text.words[self.number]
 
-    @property
+    @cached_property
     def lower(self) -> str:
         return self.word.lower()
 
-    @property
+    @cached_property
     def tag(self) -> str:
         return self.tags[self.number]
 
