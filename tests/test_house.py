@@ -28,6 +28,7 @@ ORDER = [
     "swaps",
     "blackbox",
     "laws",
+    "goals",
     "embedding",
     "relaxation",
     "penalty",
@@ -39,6 +40,8 @@ ORDER = [
     "taking_back",
     "solving",
     "text",
+    "data",
+    "victims",
     "cli",
     "__main__",
 ]

@@ -71,7 +71,7 @@ class Numbers:
 
     @staticmethod
     def _is(word: str) -> bool:
-        return word in NUMBERS or not word.isalpha() and any(sign.isdigit() for sign in word)
+        return word in NUMBERS or (not word.isalpha() and any(sign.isdigit() for sign in word))
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,18 @@ class Space:
         """The text of a choice: gaps as they were, words as chosen."""
         return str(Words(self.words(problem, choice), self.texts[problem].gaps))
 
+    def shortened(self, problem: int, position: int) -> str:
+        """The original text without one word, and without the gap that would be left double."""
+        text = self.texts[problem]
+        before, after = text.gaps[position], text.gaps[position + 1]
+        gap = before if after.isspace() and (not before or before[-1:].isspace()) else before + after
+        return str(
+            Words(
+                text.words[:position] + text.words[position + 1 :],
+                (*text.gaps[:position], gap, *text.gaps[position + 2 :]),
+            )
+        )
+
     def changes(self, problem: int, choice: Sequence[int] | Choices) -> list[dict[str, Any]]:
         """What a choice changes: position, where it was in the original text, old and new word."""
         spans = self.texts[problem].spans()
