@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import math
 import os
 import random
 import re
@@ -22,6 +21,7 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 
 from benchmarks.results_file import RESULTS
+from discotext.intervals import wilson
 from discotext.text.candidates import Candidates
 
 FILE = RESULTS / "candidates_audit.tsv"
@@ -58,14 +58,6 @@ def draw(folder: Path, seed: int) -> None:
     with FILE.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows])
     print(json.dumps({"sentences": len(drawn), "words": words, "words with candidates": able, "pairs": len(rows)}))
-
-
-def wilson(good: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    share, z = good / n, 1.96
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return middle - half, middle + half
 
 
 def shares() -> list[tuple[str, int, float, float, float]]:

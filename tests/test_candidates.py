@@ -212,6 +212,14 @@ def test_each_filter_can_be_switched_off_and_is_named_where_it_refuses():
     assert sum(len(one.candidates) for one in everything) > sum(len(one.candidates) for one in Candidates()(text))
 
 
+def test_candidates_the_victim_does_not_know_are_refused_by_name(finder):
+    known = finder.known_to({"film", "bought"})
+    found = known("They purchased it")[1]
+    assert found.candidates == ("bought",)
+    assert ("acquired", "unknown-to-victim") in found.refused
+    assert finder.known_to(None) is finder
+
+
 def test_an_unknown_filter_is_named_with_those_there_are():
     with pytest.raises(ValueError, match=r"no filter 'spelling'.*stop-words"):
         filters_named(["spelling"])

@@ -20,6 +20,7 @@ ORDER = [
     "version",
     "extras",
     "resources",
+    "intervals",
     "segments",
     "problem",
     "oracle",

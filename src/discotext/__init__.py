@@ -12,7 +12,13 @@ from discotext.version import __version__
 
 if TYPE_CHECKING:
     from discotext.blackbox import Multilinear as Multilinear
+    from discotext.data.examples import Examples as Examples
+    from discotext.data.examples import examples_from as examples_from
+    from discotext.data.named import load_data as load_data
     from discotext.embedding import EmbeddingOracle as EmbeddingOracle
+    from discotext.goals import OwnGoal as OwnGoal
+    from discotext.goals import Targeted as Targeted
+    from discotext.goals import Untargeted as Untargeted
     from discotext.laws import OracleReport as OracleReport
     from discotext.laws import check_oracle as check_oracle
     from discotext.oracle import BoundingOracle as BoundingOracle
@@ -44,6 +50,9 @@ if TYPE_CHECKING:
     from discotext.text.configure import candidates_from as candidates_from
     from discotext.text.space import Space as Space
     from discotext.text.vectors import WordVectors as WordVectors
+    from discotext.victims.check import check_victim as check_victim
+    from discotext.victims.named import victim_from as victim_from
+    from discotext.victims.victim import oracle_for as oracle_for
     from discotext.wrappers import Cached as Cached
     from discotext.wrappers import Chunked as Chunked
     from discotext.wrappers import Counted as Counted
@@ -51,7 +60,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "blackbox": ["Multilinear"],
+    "data.examples": ["Examples", "examples_from"],
+    "data.named": ["load_data"],
     "embedding": ["EmbeddingOracle"],
+    "goals": ["OwnGoal", "Targeted", "Untargeted"],
     "laws": ["OracleReport", "check_oracle"],
     "oracle": ["BoundingOracle", "DeletingOracle", "FunctionOracle", "Oracle", "RelaxedOracle"],
     "problem": ["Batch", "Problem"],
@@ -77,6 +89,9 @@ _HOME = {
     "text.configure": ["candidates_from"],
     "text.space": ["Space"],
     "text.vectors": ["WordVectors"],
+    "victims.check": ["check_victim"],
+    "victims.named": ["victim_from"],
+    "victims.victim": ["oracle_for"],
     "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

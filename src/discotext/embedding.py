@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discotext.extras import need
+from discotext.goals import Goal
 from discotext.problem import Batch
 from discotext.segments import Choices, Floats, Ints
 
@@ -28,11 +29,19 @@ class EmbeddingOracle:
     table: (V, d) word vectors, a tensor; the work is done where it lives and in its precision.
     model: takes vectors (R, n, d) and lengths (R,), returns scores (R,). Vectors beyond a text's end are zero. It must
         be in evaluation mode: a row's score may not depend on the others.
+    goal: makes one number of a model's scores of classes; the model then returns (R, C).
     """
 
     exact_at_vertices = True
 
-    def __init__(self, batch: Batch, ids: Ints, table: Tensor, model: Callable[[Tensor, Tensor], Tensor]) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        ids: Ints,
+        table: Tensor,
+        model: Callable[[Tensor, Tensor], Tensor],
+        goal: Goal | None = None,
+    ) -> None:
         need("torch", extra="torch", reason="EmbeddingOracle")
         import torch
 
@@ -48,7 +57,7 @@ class EmbeddingOracle:
             )
         if len(ids) and not (int(np.min(ids)) >= 0 and int(np.max(ids)) < len(table)):
             raise ValueError(f"ids run from {np.min(ids)} to {np.max(ids)}, but the table has {len(table)} rows")
-        self.batch, self.model = batch, model
+        self.batch, self.model, self.goal = batch, model, goal
         self.ids = torch.as_tensor(np.asarray(ids, dtype=np.int64), device=table.device)
         self.table = table.detach()
 
@@ -59,7 +68,8 @@ class EmbeddingOracle:
         with torch.inference_mode():
             picked = self._ids_of(problems)[torch.from_numpy(layout.chosen(choices)).to(self.ids.device)]
             vectors = torch.nn.functional.embedding(picked, self.table)
-            return to_numpy(self._run(layout, vectors))
+            scores = to_numpy(self._run(layout, vectors))
+        return scores if self.goal is None else self.goal.value(scores, problems)
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
         import torch
@@ -74,8 +84,16 @@ class EmbeddingOracle:
             # cuDNN cannot run a recurrent layer backwards in evaluation mode.
             with torch.backends.cudnn.flags(enabled=False):
                 scores = self._run(layout, vectors)
-                (gradient,) = torch.autograd.grad(scores.sum(), weights)
-        return to_numpy(scores), to_numpy(gradient)
+                found = to_numpy(scores)
+                slope = torch.ones_like(scores) if self.goal is None else self._slope(scores, found, problems)
+                (gradient,) = torch.autograd.grad(scores, weights, slope)
+        return found if self.goal is None else self.goal.value(found, problems), to_numpy(gradient)
+
+    def _slope(self, scores: Tensor, found: Floats, problems: Ints) -> Tensor:
+        import torch
+
+        assert self.goal is not None
+        return torch.from_numpy(self.goal.slope(found, problems)).to(scores)
 
     def _ids_of(self, problems: Ints) -> Tensor:
         import torch

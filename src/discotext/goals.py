@@ -1,7 +1,7 @@
 """What an attack wants: from a model's scores of the classes to the one number that is pushed up.
 
-A goal says its value and its slope, both as arrays, so that no autograd graph has to know of it: a victim with gradients
-multiplies the slope into its own backward pass. The goal is reached when the value is at least 0, and that is exactly
+A goal says its value and its slope, both as arrays, so that no autograd graph has to know of it: a victim with
+gradients multiplies the slope into its own backward pass. The goal is reached when the value is at least 0, and that is exactly
 when the prediction (the class of the highest score, the first of equals) is what the goal wants.
 """
 
@@ -44,7 +44,7 @@ class Untargeted:
     array([-1.,  3.])
     """
 
-    labels: Sequence[int]
+    labels: Sequence[int] | Ints
 
     def value(self, scores: Floats, problems: Ints) -> Floats:
         return self._margin(scores, problems)[0]
@@ -73,7 +73,7 @@ class Targeted:
     array([-1.])
     """
 
-    targets: Sequence[int]
+    targets: Sequence[int] | Ints
 
     def value(self, scores: Floats, problems: Ints) -> Floats:
         margin = -Untargeted(self.targets)._margin(scores, problems)[0]

@@ -71,6 +71,10 @@ class DeletingOracle(Oracle, Protocol):
         ...
 
 
+class UnavailableError(RuntimeError):
+    """The model cannot be asked, whatever the question: no problem is at fault, and the run is to stop."""
+
+
 Kind = Literal["score", "relaxed", "bound", "without"]
 ABILITY_NAMES: dict[type, str] = {
     RelaxedOracle: "gradients (a method `relaxed`)",

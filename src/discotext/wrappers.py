@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discotext.oracle import Oracle, Reply, Request, Wrapper, innermost
+from discotext.oracle import Oracle, Reply, Request, UnavailableError, Wrapper, innermost
 from discotext.problem import Batch, fingerprints
 from discotext.segments import Bools, Floats, Ints
 
@@ -131,6 +131,8 @@ class Guarded(Wrapper):
         try:
             reply = self.pass_on(part)
             check_shapes(part, reply)
+        except UnavailableError:
+            raise
         except Exception as error:
             if is_out_of_memory(error) and len(rows) > 1:
                 raise  # smaller calls are the business of `Chunked`

