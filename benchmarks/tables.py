@@ -152,9 +152,34 @@ def audited() -> str:
     return table(["sentences of", "pairs", "accepted", "95 % interval"], rows)
 
 
+def training() -> str:
+    rows = [
+        [
+            f"`{row['model']}`",
+            row["data"],
+            f"{row['train_rows']:,}",
+            f"{100 * row['test_accuracy']:.1f} %",
+            f"{100 * row['test_accuracy_low']:.1f} to {100 * row['test_accuracy_high']:.1f}",
+            f"{row['seconds']:.0f} s",
+        ]
+        for row in rows_of("training")
+    ]
+    return table(["model", "data", "learnt from", "test accuracy", "95 % interval", "training"], rows)
+
+
+def throughput() -> str:
+    rows = [
+        [row["victim"], row["call"], f"{row['texts/s']:,.0f}", f"{row['bare texts/s']:,.0f}", f"{row['share %']:.0f} %"]
+        for row in rows_of("throughput")
+    ]
+    return table(["victim", "call", "texts/s", "bare model", "share"], rows)
+
+
 def main() -> None:
     docs = PICTURES.parent
     for page, name, text in (
+        (docs / "victims.md", "training", training()),
+        (docs / "victims.md", "throughput", throughput()),
         (docs / "candidates.md", "example", "```text\n" + of_kind("example")[0]["output"].rstrip() + "\n```"),
         (docs / "candidates.md", "resources", resources()),
         (docs / "candidates.md", "simlex", simlex()),

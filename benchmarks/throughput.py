@@ -2,9 +2,9 @@
 
     python -m benchmarks.throughput FOLDER:DATA hf:FOLDER:DATA …
 
-Three calls are timed on the same 64 texts, each against the bare model on the same tensors, turn about, best of several:
-`scores` (strings in, so the bare model gets the same reading or tokenising), `score` of an oracle (choices in), and
-`relaxed` (a mixture in, scores and gradient out; the bare model goes forward and backward to its vectors).
+Three calls are timed on the same 64 texts, each against the bare model on the same tensors, turn about, best of
+several: `scores` (strings in, so the bare model gets the same reading or tokenising), `score` of an oracle (choices
+in), and `relaxed` (a mixture in, scores and gradient out; the bare model goes forward and backward to its vectors).
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def bare_neural(victim: NeuralVictim, texts: list[str]) -> dict[str, Callable[[]
 
 def bare_transformer(victim: Any, texts: list[str]) -> dict[str, Callable[[], Any]]:
     def tokens() -> Any:
-        return victim.tokenizer(texts, return_tensors="pt", padding=True, truncation=True)
+        return victim.reader.tokeniser(texts, return_tensors="pt", padding=True, truncation=True)
 
     def forward() -> Any:
         with torch.inference_mode():
-            return victim.model(**tokens()).logits
+            return victim.reader.model(**tokens()).logits
 
     ready = tokens()
 
     def gradient() -> Any:
         rest = {name: value for name, value in ready.items() if name != "input_ids"}
-        vectors = victim.model.get_input_embeddings()(ready["input_ids"]).detach().requires_grad_()
-        return torch.autograd.grad(victim.model(inputs_embeds=vectors, **rest).logits.sum(), vectors)
+        vectors = victim.reader.model.get_input_embeddings()(ready["input_ids"]).detach().requires_grad_()
+        return torch.autograd.grad(victim.reader.model(inputs_embeds=vectors, **rest).logits.sum(), vectors)
 
     return {"scores": forward, "score": forward, "relaxed": gradient}
 

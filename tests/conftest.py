@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from discotext import Batch, FunctionOracle, Problem
 
+# Tests run side by side; threads of one would only wait for those of the others, here and in the processes they start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("default")
 

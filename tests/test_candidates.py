@@ -323,7 +323,7 @@ def test_published_lists_can_be_used(shared_data):
 
 def test_settings_and_hash_tell_spaces_apart(finder):
     texts = ["A truly awful film."]
-    one, other = (Space.of(texts, some) for some in (finder, candidates_from(limit=1)))
+    one, other = (Space.of(texts, some) for some in (finder, candidates_from(per_word=1)))
     assert one.hash == Space.of(texts, Candidates()).hash != other.hash
     assert one.hash != Space.of(texts, finder, share=1).hash
     assert json.loads(json.dumps(finder.settings)) == finder.settings

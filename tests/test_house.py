@@ -43,6 +43,7 @@ ORDER = [
     "text",
     "data",
     "victims",
+    "experiment",
     "cli",
     "__main__",
 ]

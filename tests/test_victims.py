@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from discotext.goals import Untargeted
+from discotext.oracle import UnavailableError
 from discotext.solution import Status
 from discotext.solvers import Exact, Greedy
 from discotext.solving import solve
@@ -24,7 +25,6 @@ from discotext.text.sources import Listed
 from discotext.text.space import Space
 from discotext.victims import remote
 from discotext.victims.function import FunctionVictim, function_from
-from discotext.oracle import UnavailableError
 from discotext.victims.remote import HttpVictim
 from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, sklearn_from
 from discotext.victims.victim import TextOracle, Victim, checked, oracle_for

@@ -73,7 +73,9 @@ def classifier(kind: str, vocabulary: int, seed: int = 0, **more: Any) -> Any:
         # RoBERTa counts positions from behind the padding token, so two of them are never used.
         "Roberta": {**sizes, "max_position_embeddings": 66, "pad_token_id": 1, "type_vocab_size": 1},
         "DistilBert": {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 32, "max_position_embeddings": 64},
-        "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 64, "pad_token_id": 1},
+        "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 64, "pad_token_id": 1}
+        | {"bos_token_id": 0, "eos_token_id": 2},
+        "Llama": {**sizes, "max_position_embeddings": 64, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
         "Bart": {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "max_position_embeddings": 64}
         | {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
         | {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from types import ModuleType
 
 
@@ -23,3 +24,12 @@ def need(module: str, extra: str, reason: str) -> ModuleType:
         raise ImportError(
             f'{reason} needs {module}, which is not installed; pip install "discotext[{extra}]" brings it'
         ) from None
+
+
+def quick_start() -> None:
+    """Let PyTorch, where it is installed, treat vanishing numbers as zero; to be called before it has done anything.
+
+    A recurrent model's gradients fade to such numbers, which processors handle many times more slowly than others.
+    """
+    if importlib.util.find_spec("torch") is not None:
+        importlib.import_module("torch").set_flush_denormal(True)

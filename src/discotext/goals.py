@@ -1,8 +1,8 @@
 """What an attack wants: from a model's scores of the classes to the one number that is pushed up.
 
 A goal says its value and its slope, both as arrays, so that no autograd graph has to know of it: a victim with
-gradients multiplies the slope into its own backward pass. The goal is reached when the value is at least 0, and that is exactly
-when the prediction (the class of the highest score, the first of equals) is what the goal wants.
+gradients multiplies the slope into its own backward pass. The goal is reached when the value is at least 0, and that is
+exactly when the prediction (the class of the highest score, the first of equals) is what the goal wants.
 """
 
 from __future__ import annotations

@@ -14,6 +14,10 @@ COMMANDS = {
     "train": "Train a classifier of the paper's kind on a data set, and print its accuracy on texts it has not seen.",
     "predict": "Print what a victim predicts for each text, as JSON lines: text, label, predicted, scores.",
     "check": "Tell whether a victim is fit to be attacked: accuracy, determinism, gradients, logits or probabilities.",
+    "attack": "Attack a victim on data: how many texts can be turned by changing a few words?",
+    "compare": "Compare solvers on the same texts, candidates and budget, in one table.",
+    "merge": "Put the shards of one attack together into one run.",
+    "augment": "Write a run's texts and the texts that turned the victim, with their true labels, as data to train on.",
     "candidates": "Show what may replace each word of a text, and by which filter the rest was refused.",
     "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
 }

@@ -47,7 +47,7 @@ def candidate_options(command: Any) -> Any:
                          help="The filter's least chance that both mean the same: 0.9 is strict; 0.4 unless told."),
             click.option("--tagger", type=click.Choice(list(TAGGERS)), default="light", show_default=True,
                          help="Who tells parts of speech."),
-            click.option("--candidates", "limit", type=click.IntRange(1), default=8, show_default=True,
+            click.option("--candidates", "per_word", type=click.IntRange(1), default=8, show_default=True,
                          help="How many a word may have."),
         ]
     ):  # fmt: skip

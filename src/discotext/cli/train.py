@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from discotext.cli.options import data_options
-from discotext.extras import need
+from discotext.extras import need, quick_start
 
 
 @click.command()
@@ -55,8 +55,6 @@ def command(
     if (out / "settings.json").exists() and not overwrite:
         raise ValueError(f"{out} holds a victim already; choose another folder, or --overwrite")
     need("torch", extra="torch", reason="training")
-    from discotext.victims.neural.training import quick_start
-
     quick_start()
     from discotext.victims.neural.making import make
 

@@ -26,14 +26,14 @@ def candidates_from(
     similarity: float | None = None,
     sense: float | None = None,
     tagger: str = "light",
-    limit: int = 8,
+    per_word: int = 8,
 ) -> Candidates:
     """Candidates by the names of their parts; what is not said is as it comes.
 
     sources: of `SOURCES`. combine: "any" or "all" of them. synonyms: files for the source "list". vectors: a file, for
-    neighbours and similarity. without: filters that are switched off, or "all".
+    neighbours and similarity. without: filters that are switched off, or "all". per_word: candidates a word may have.
 
-    >>> candidates_from(without=["phrase"], limit=3).limit
+    >>> candidates_from(without=["phrase"], per_word=3).limit
     3
     """
     if combine not in ("any", "all"):
@@ -82,4 +82,4 @@ def candidates_from(
         from discotext.text.masked import SentenceSimilarity
 
         filters.append(SentenceSimilarity(sentence_encoder))
-    return Candidates(source, tuple(filters), tagger_named(tagger), limit)
+    return Candidates(source, tuple(filters), tagger_named(tagger), per_word)

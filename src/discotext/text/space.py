@@ -60,6 +60,14 @@ class Space:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def take(self, texts: Sequence[int]) -> Space:
+        """The space of some of the texts."""
+        return Space(
+            tuple(self.texts[number] for number in texts),
+            tuple(self.options[number] for number in texts),
+            tuple(self.budgets[number] for number in texts),
+        )
+
     @cached_property
     def batch(self) -> Batch:
         """The shapes of all this: one problem a text."""

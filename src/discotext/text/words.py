@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal, InvalidOperation
 from functools import cache, cached_property
 
 TAGS = "a|abbr|b|big|blockquote|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span|strong"
@@ -119,7 +119,10 @@ def budget_for(words: int, share: float | str | Decimal) -> int:
     >>> budget_for(10, 0.3), budget_for(4, 0.05), budget_for(0, 0.5)
     (3, 1, 0)
     """
-    exact = Decimal(str(share))
+    try:
+        exact = Decimal(str(share))
+    except InvalidOperation:
+        exact = Decimal("nan")
     if exact.is_nan() or not 0 < exact <= 1:
         raise ValueError(f"the share of words that may change is {share}; choose more than 0 and at most 1")
     return min(words, max(1, int((exact * words).to_integral_value(ROUND_FLOOR))))

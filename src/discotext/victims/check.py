@@ -91,16 +91,16 @@ def _order(scores: Floats, examples: Examples) -> list[Finding]:
     gained = sum(table[i, j] for i, j in enumerate(best)) - np.trace(table)
     if gained > 0.1 * len(examples) and gained > 2:
         order = ", ".join(f"{i} means {j}" for i, j in enumerate(best) if i != j)
-        return [Finding("labels", "wrong", f"they seem to be in another order than the data's: {order} would be right for "
-                        f"{gained} texts more")]  # fmt: skip
+        says = f"they seem to be in another order than the data's: {order} would be right for {gained} texts more"
+        return [Finding("labels", "wrong", says)]
     return [Finding("labels", "fine", "no other order of the labels fits better")]
 
 
 def _repeatable(victim: Victim, scores: Floats, examples: Examples) -> Finding:
     gap = float(np.abs(checked(victim, examples.texts) - scores).max()) / _spread(scores)
     if gap > CLOSE:
-        return Finding("repeatable", "wrong", f"asked again, scores move by {100 * gap:.2g} % of their range; is dropout "
-                       "left on (model.eval())?")  # fmt: skip
+        says = f"asked again, scores move by {100 * gap:.2g} % of their range; is dropout left on (model.eval())?"
+        return Finding("repeatable", "wrong", says)
     return Finding("repeatable", "fine", f"asked again, scores move by {100 * gap:.1g} % of their range")
 
 
@@ -109,8 +109,8 @@ def _alone(victim: Victim, scores: Floats, examples: Examples, seed: int) -> Fin
     singly = np.concatenate([checked(victim, [examples.texts[number]]) for number in few])
     gap = float(np.abs(singly - scores[few]).max()) / _spread(scores)
     if gap > CLOSE:
-        return Finding("batches", "wrong", f"a text alone and among others gets scores {100 * gap:.2g} % of their range "
-                       "apart; does padding or batch normalisation leak?")  # fmt: skip
+        says = f"a text alone and among others gets scores {100 * gap:.2g} % of their range apart; does padding leak?"
+        return Finding("batches", "wrong", says)
     return Finding(
         "batches", "fine", f"a text gets the same scores alone and among others (apart by {100 * gap:.1g} %)"
     )
@@ -130,8 +130,8 @@ def _cut(victim: Victim, examples: Examples) -> list[Finding]:
         return []
     cut = int(np.sum(victim.cut(examples.texts)))
     if cut:
-        return [Finding("length", "note", f"{cut} of {len(examples)} texts are longer than the victim reads; changes beyond "
-                        "its limit do nothing")]  # fmt: skip
+        says = f"{cut} of {len(examples)} texts are longer than the victim reads; changes beyond its limit do nothing"
+        return [Finding("length", "note", says)]
     return [Finding("length", "fine", "no text is longer than the victim reads")]
 
 

@@ -2,8 +2,8 @@
 
 A recurrent network's gradient fades over a long text until its numbers are so small that processors handle them fifteen
 times more slowly than others; that, and nothing in the model, is why a plain LSTM on film reviews seems untrainable on
-a CPU. Such numbers are treated as zero here (see `flushed_denormals`; programs that call `quick_start` before anything
-else gain most). Only the first words of very long texts are learnt from; all are read when the network is used.
+a CPU. Such numbers are treated as zero here (see `flushed_denormals`; programs that call `extras.quick_start` before
+anything else gain most). Only the first words of very long texts are learnt from; all are read in use.
 """
 
 from __future__ import annotations
@@ -67,11 +67,6 @@ class Progress:
     loss: float = float("nan")
     best: float = float("nan")
     history: list[dict[str, float]] = field(default_factory=list)
-
-
-def quick_start() -> None:
-    """Treat vanishing numbers as zero in all of PyTorch's threads; to be called before PyTorch has done anything."""
-    torch.set_flush_denormal(True)
 
 
 def train(

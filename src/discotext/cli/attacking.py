@@ -1,0 +1,135 @@
+"""What `attack` and `compare` have in common: options, progress, and the table at the end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from discotext.cli.candidates import candidate_options
+from discotext.cli.options import data_options, sample_options, trust_option
+
+HEADINGS = ["solver", "accuracy before", "after", "(95 %)", "success", "words changed", "over all texts", "proved"]
+HEADINGS += ["passes/text", "s/text"]
+
+
+def attack_options(command: Any) -> Any:
+    """Budget, sample, candidates, and where it all goes."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output for each budget."),
+        click.option("--shard", help="Only part i of n, as 'i/n'; `discotext merge` puts the parts together."),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            help="A folder for records; the same command goes on where it stopped.",
+        ),
+        click.option(
+            "--target", type=click.IntRange(0), help="The class wanted, by number; any wrong one unless told."
+        ),
+        click.option("--words", multiple=True, type=click.IntRange(0), help="How many words may change; repeatable."),
+        click.option("--budget", multiple=True, help="Share of words that may change; repeatable. 0.2 unless told."),
+        candidate_options,
+        trust_option,
+        data_options,
+        sample_options,
+    ):
+        command = option(command)
+    return command
+
+
+def attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
+    """Run, show progress, print the table or JSON."""
+    from discotext.extras import quick_start
+
+    quick_start()
+    from discotext.experiment.attack import job_from_options, run
+
+    taken = {name: options.pop(name) for name in ("as_json", "out")}
+    job = job_from_options(victim, data, solvers, **options)
+    console = Console(stderr=True)
+    named = ", ".join(job.solvers)
+    console.print(f"{len(job.examples):,} texts of {data}, solver {named}", highlight=False)
+    with watched(console, len(job.units)) as watch:
+        result = run(job, taken["out"], watch)
+    if taken["as_json"]:
+        for summary in result.summaries:
+            sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
+        return
+    for summary in result.summaries:
+        show(summary)
+    if result.folder is not None:
+        console.print(
+            f"records in {result.folder}; `discotext report {result.folder}` makes a page of them",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+class watched:  # noqa: N801 (used as a function)
+    """A progress bar that knows how many attacks have succeeded so far."""
+
+    def __init__(self, console: Console, units: int) -> None:
+        shown = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:.0f} %"),
+            TimeRemainingColumn(),
+        )
+        self.progress = Progress(*shown, console=console, transient=True)
+        self.task = self.progress.add_task("attacking", total=units)
+        self.tried = self.won = 0
+        self.seconds = 0.0
+
+    def __enter__(self) -> Callable[[int, int, Sequence[dict[str, Any]]], None]:
+        self.progress.__enter__()
+        return self.update
+
+    def __exit__(self, *error: Any) -> None:
+        self.progress.__exit__(*error)
+
+    def update(self, done: int, units: int, records: Sequence[dict[str, Any]]) -> None:
+        from discotext.experiment.metrics import attacked, succeeded
+
+        self.tried += sum(attacked(record) for record in records)
+        self.won += sum(succeeded(record) for record in records)
+        self.seconds += sum(record["seconds"] for record in records)
+        rate = f", {self.tried / self.seconds:.1f} texts/s" if self.seconds else ""
+        said = f"{self.won} of {self.tried} succeeded{rate}"
+        self.progress.update(self.task, completed=done, total=units, description=said)
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{100 * value:.{digits}f} %"
+
+
+def show(summary: dict[str, Any]) -> None:
+    """The table of one budget."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    budget = summary["budget"]
+    allowed = f"{100 * budget:g} % of the words" if isinstance(budget, float) else f"{budget} words"
+    title = f"{summary['data']}, {summary['n']} texts, at most {allowed} changed (space {summary['space']})"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == "solver" else "right", no_wrap=True)
+    for name, row in summary["solvers"].items():
+        tried = max(row["attacked"], 1)
+        table.add_row(
+            name,
+            percent(row["original_accuracy"]),
+            percent(row["adversarial_accuracy"]),
+            f"{100 * row['adversarial_accuracy_low']:.1f}–{100 * row['adversarial_accuracy_high']:.1f}",
+            percent(row["success_rate"]),
+            percent(row["perturbation"]),
+            percent(row["perturbation_all"]),
+            percent(row["optimal"]),
+            f"{(row['forwards'] + row['backwards']) / tried:,.0f}",
+            f"{row['seconds'] / tried:.3f}",
+        )
+    console.print(table)

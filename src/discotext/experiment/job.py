@@ -1,0 +1,130 @@
+"""A job: everything that decides what a run finds, and how it is cut into units of work.
+
+Texts are cut into chunks that depend on data, order and settings only. A unit is one chunk under one budget and one
+solver; its seed comes from the job's seed and the unit alone. So a run gives the same records whether it was
+interrupted, spread over machines, or run in one go. A unit that was not finished is done again as a whole.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discotext.data.examples import Examples
+from discotext.goals import Goal, Targeted, Untargeted
+from discotext.solvers.proposal import Solver
+from discotext.text.candidates import Candidates
+from discotext.version import __version__
+from discotext.victims.victim import Victim
+
+CHUNK = 64  # texts of a unit: enough for full calls, and little to lose
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many words of a text may change: a share of them, or a number."""
+
+    share: str | None = None
+    words: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.words} words" if self.words is not None else str(self.share)
+
+    @property
+    def value(self) -> float | int:
+        """As a number for reports."""
+        return self.words if self.words is not None else float(self.share or "nan")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One chunk, one budget, one solver, by number; its own number is that in the whole work, whoever does it."""
+
+    number: int
+    chunk: int
+    budget: int
+    solver: int
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A victim, examples, candidates, budgets and solvers, with one seed for all chance.
+
+    solvers: by the names under which they appear in records. target: a class number for targeted attacks.
+    only: part i of n of the chunks, for work that is spread.
+    """
+
+    victim: Victim
+    examples: Examples
+    candidates: Candidates
+    solvers: dict[str, Solver]
+    budgets: tuple[Budget, ...]
+    seed: int = 0
+    target: int | None = None
+    chunk: int = CHUNK
+    only: tuple[int, int] = (1, 1)
+
+    def __post_init__(self) -> None:
+        if not self.solvers or not self.budgets:
+            raise ValueError("there is nothing to do; give at least one solver and one budget")
+        if self.target is not None and not 0 <= self.target < len(self.victim.labels):
+            raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
+
+    @cached_property
+    def finder(self) -> Candidates:
+        """Candidates of words that the victim knows."""
+        return self.candidates.known_to(getattr(self.victim, "vocabulary", None))
+
+    @cached_property
+    def chunks(self) -> list[range]:
+        """Which examples make each chunk."""
+        starts = range(0, len(self.examples), self.chunk)
+        return [range(start, min(start + self.chunk, len(self.examples))) for start in starts]
+
+    def shard(self, part: int, parts: int) -> Job:
+        """Part i of n: every n-th chunk from the i-th, so that long and short texts fall to all alike."""
+        return replace(self, only=(part, parts))
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """The whole work, in its order: chunk after chunk, so that all budgets and solvers advance together."""
+        part, parts = self.only
+        every = itertools.product(range(len(self.chunks)), range(len(self.budgets)), range(len(self.solvers)))
+        units = (Unit(number, *which) for number, which in enumerate(every))
+        return [unit for unit in units if unit.chunk % parts == part - 1]
+
+    def seed_of(self, unit: Unit) -> int:
+        """A seed for a unit: the same for every solver, so that those that draw alike meet the same luck."""
+        state = np.random.SeedSequence([self.seed, unit.chunk, unit.budget]).generate_state(1)
+        return int(state[0])
+
+    def goal(self, labels: Sequence[int]) -> Goal:
+        """What the attack wants of texts with these labels."""
+        return Untargeted(labels) if self.target is None else Targeted([self.target] * len(labels))
+
+    def done_already(self, label: int, predicted: int) -> bool:
+        """Whether there is nothing to attack: misclassified, or already what is wanted."""
+        return predicted != label or (self.target is not None and label == self.target)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the records depend on, as JSON: a run goes on only with the same."""
+        return {
+            "version": __version__,
+            "victim": self.victim.name,
+            "labels": list(self.victim.labels),
+            "data": self.examples.source,
+            "n": len(self.examples),
+            "solvers": {name: repr(solver) for name, solver in self.solvers.items()},
+            "budgets": [str(budget) for budget in self.budgets],
+            "seed": self.seed,
+            "target": self.target,
+            "candidates": self.candidates.settings,
+            "chunk": self.chunk,
+            "shard": "/".join(map(str, self.only)),
+        }

@@ -1,0 +1,388 @@
+"""The main job: records, resuming, shards, figures."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from discotext import Candidates, Exact, Greedy
+from discotext.experiment.attack import attack, budgets_of, compare, job_of, run, shard_of
+from discotext.experiment.folder import read_records, read_settings
+from discotext.experiment.merging import augmented, merge, write_examples
+from discotext.experiment.metrics import mcnemar, summarise
+from discotext.text.sources import Listed
+from discotext.victims.function import FunctionVictim
+
+GOOD, BAD = ["good", "great", "fine", "nice"], ["bad", "poor", "awful", "weak"]
+LISTS = {word: [other for other in GOOD if other != word] for word in GOOD}
+LISTS |= {word: [other for other in BAD if other != word] for word in BAD}
+WEIGHTS = {"good": 2.0, "great": 1.5, "fine": 0.4, "nice": 0.2, "bad": -2.0, "poor": -1.2, "awful": -0.5, "weak": -0.3}
+FINDER = Candidates(Listed(LISTS), ())
+
+
+def scores(texts):
+    found = []
+    for text in texts:
+        words = [word.strip(".,!").lower() for word in text.split()]
+        z = sum(WEIGHTS.get(word, 0.0) for word in words) - 0.6 * (0.5 if "film" in words else 0)
+        found.append([-z, z])
+    return found
+
+
+def data(n=150, seed=0):
+    rng = random.Random(seed)
+    texts, labels = [], []
+    for number in range(n):
+        label = number % 2
+        words = [rng.choice(GOOD if label else BAD) for _ in range(rng.randint(1, 4))]
+        texts.append(f"The {' '.join(words)} film no. {number}")
+        labels.append(label)
+    return texts, labels
+
+
+def untimed(records):
+    return [{key: value for key, value in one.items() if "seconds" not in key} for one in records]
+
+
+SETTINGS = {"candidates": FINDER, "budget": 0.3, "chunk": 16}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare(scores, data(), ["greedy", "exact"], **SETTINGS)
+
+
+def test_every_text_has_one_record_for_each_solver_with_what_was_promised(result):
+    keys = (
+        "id text label predicted adversarial_text adversarial_predicted score adversarial_score changes words budget "
+    )
+    keys += "status solver seed space forwards backwards seconds"
+    texts, labels = data()
+    for name in ("greedy", "exact"):
+        records = result.of(name)
+        assert [record["id"] for record in records] == list(range(150))
+        assert [record["text"] for record in records] == texts
+        assert [record["label"] for record in records] == labels
+        for record in records:
+            assert set(keys.split()) <= set(record)
+
+
+def test_records_are_true(result):
+    for record in result.records:
+        before, after = np.array(scores([record["text"], record["adversarial_text"]]))
+        assert record["predicted"] == before.argmax()
+        assert record["adversarial_predicted"] == after.argmax()
+        assert len(record["changes"]) <= record["budget"]
+        text = record["text"]
+        for change in reversed(record["changes"]):
+            assert text[change["start"] : change["end"]] == change["old"]
+            assert change["new"].lower() in LISTS[change["old"].lower()]
+            text = text[: change["start"]] + change["new"] + text[change["end"] :]
+        assert text == record["adversarial_text"]
+        assert (record["status"] in ("reached", "fewest")) == (
+            record["predicted"] == record["label"] != record["adversarial_predicted"]
+        )
+        if record["status"] == "misclassified":
+            assert not record["changes"]
+
+
+def test_figures_are_what_the_records_say(result):
+    for name, row in result.summary["solvers"].items():
+        records = result.of(name)
+        right = [record for record in records if record["predicted"] == record["label"]]
+        won = [record for record in right if record["adversarial_predicted"] != record["label"]]
+        assert row["original_accuracy"] == pytest.approx(len(right) / 150)
+        assert row["adversarial_accuracy"] == pytest.approx((len(right) - len(won)) / 150)
+        assert row["success_rate"] == pytest.approx(len(won) / len(right))
+        shares = [len(record["changes"]) / record["words"] for record in won]
+        assert row["perturbation"] == pytest.approx(np.mean(shares))
+        everything = [len(record["changes"]) / record["words"] for record in records]
+        assert row["perturbation_all"] == pytest.approx(np.mean(everything))
+        assert row["adversarial_accuracy_low"] <= row["adversarial_accuracy"] <= row["adversarial_accuracy_high"]
+        assert row["forwards"] == sum(record["forwards"] for record in records)
+    exact = result.summary["solvers"]["exact"]
+    assert exact["optimal"] == 1.0
+    assert exact["success_rate"] >= result.summary["solvers"]["greedy"]["success_rate"]
+
+
+def test_a_mean_over_nothing_is_none():
+    row = summarise([])
+    assert row["success_rate"] is row["perturbation"] is row["optimal"] is None
+    json.dumps(row, allow_nan=False)
+
+
+def test_mcnemar_is_the_binomial_test_on_texts_that_one_alone_breaks():
+    def records(wins):
+        return [{"id": number, "status": "reached" if win else "improved"} for number, win in enumerate(wins)]
+
+    assert mcnemar(records([1, 1, 0]), records([1, 1, 0])) == 1.0
+    assert mcnemar(records([1] * 5), records([0] * 5)) == pytest.approx(2 / 32)
+    assert mcnemar(records([1, 0]), records([0, 1])) == 1.0
+
+
+def test_the_space_is_the_same_for_every_solver_and_another_with_other_candidates(result):
+    by_text = {}
+    for record in result.records:
+        by_text.setdefault(record["id"], set()).add(record["space"])
+    assert all(len(spaces) == 1 for spaces in by_text.values())
+    other = attack(scores, data(), "greedy", **{**SETTINGS, "candidates": Candidates(Listed({"good": ["fine"]}), ())})
+    assert other.summary["space"] != result.summary["space"]
+
+
+def test_several_budgets_make_a_curve_that_only_falls_for_exact():
+    curve = attack(scores, data(), Exact(), candidates=FINDER, budget=[0.1, 0.3, 0.6], chunk=16)
+    left = [summary["solvers"]["exact"]["adversarial_accuracy"] for summary in curve.summaries]
+    assert left == sorted(left, reverse=True)
+    assert [summary["budget"] for summary in curve.summaries] == [0.1, 0.3, 0.6]
+    words = attack(scores, data(), Exact(), candidates=FINDER, words=[0, 1], chunk=16)
+    assert [summary["budget"] for summary in words.summaries] == [0, 1]
+    assert words.summaries[0]["solvers"]["exact"]["success_rate"] == 0.0
+
+
+def test_a_target_is_a_class_and_texts_of_it_are_left_alone():
+    aimed = attack(scores, data(), "exact", target=1, **SETTINGS)
+    for record in aimed.records:
+        if record["label"] == 1:
+            assert record["status"] == "misclassified"
+        elif record["status"] in ("reached", "fewest"):
+            assert record["adversarial_predicted"] == 1
+
+
+# --- the folder
+
+
+def test_an_interrupted_run_ends_with_the_same_records(tmp_path):
+    whole = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
+    lines = (tmp_path / "whole" / "records.jsonl").read_bytes()
+    for cut in random.Random(0).sample(range(len(lines)), 12):
+        job = job_of(scores, data(), ["greedy", "exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+        folder = tmp_path / f"cut{cut}"
+        folder.mkdir()
+        (folder / "settings.json").write_bytes((tmp_path / "whole" / "settings.json").read_bytes())
+        (folder / "records.jsonl").write_bytes(lines[:cut])
+        again = run(job, folder)
+        assert untimed(again.records) == untimed(whole.records) == untimed(read_records(folder))
+
+
+def test_other_settings_into_the_same_folder_are_refused(tmp_path):
+    attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
+    with pytest.raises(ValueError, match=r"other settings: seed was 0 and is now 1"):
+        attack(scores, data(), "greedy", out=tmp_path / "r", seed=1, **SETTINGS)
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match="not empty and holds no run"):
+        attack(scores, data(), "greedy", out=tmp_path / "foreign", **SETTINGS)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="is a file"):
+        attack(scores, data(), "greedy", out=tmp_path / "file", **SETTINGS)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 20])
+def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
+    whole = compare(scores, data(), ["greedy", "exact"], **SETTINGS)
+    job = job_of(scores, data(), ["greedy", "exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    folders = [tmp_path / f"s{part}" for part in range(1, parts + 1)]
+    for part, folder in enumerate(folders, start=1):
+        run(job.shard(part, parts), folder)
+    for folder in folders:
+        (folder / "records.jsonl").touch()
+    merge(folders[::-1], tmp_path / "merged")
+    assert untimed(read_records(tmp_path / "merged")) == untimed(whole.records)
+
+
+def test_shards_that_do_not_fit_are_refused(tmp_path):
+    job = job_of(scores, data(), ["greedy"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    run(job.shard(1, 2), tmp_path / "a")
+    with pytest.raises(ValueError, match=r"shard 2/2 is missing"):
+        merge([tmp_path / "a"], tmp_path / "m")
+    with pytest.raises(ValueError, match="give each once"):
+        merge([tmp_path / "a", tmp_path / "a"], tmp_path / "m")
+    other = job_of(scores, data(), ["exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    run(other.shard(2, 2), tmp_path / "b")
+    with pytest.raises(ValueError, match="another job"):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
+    with pytest.raises(ValueError, match="holds no run"):
+        merge([tmp_path / "nowhere"], tmp_path / "m")
+
+
+@pytest.mark.parametrize("shard", ["2", "0/2", "3/2", "a/b", "1/", "/1"])
+def test_a_shard_is_i_of_n(shard):
+    with pytest.raises(ValueError, match="part i of n"):
+        shard_of(shard)
+
+
+def test_augmented_data_has_every_text_once_and_the_turned_ones_with_true_labels(tmp_path):
+    found = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "r", **SETTINGS)
+    rows = list(augmented(tmp_path / "r"))
+    texts, labels = data()
+    assert rows[:150] == [(text, str(label)) for text, label in zip(texts, labels, strict=True)]
+    won = {
+        (one["adversarial_text"], str(one["label"])) for one in found.records if one["status"] in ("reached", "fewest")
+    }
+    assert set(rows[150:]) == won
+    assert won
+    for ending in (".jsonl", ".csv", ".tsv"):
+        write_examples(rows, tmp_path / f"a{ending}")
+        from discotext.data.files import read_examples
+
+        again = read_examples(tmp_path / f"a{ending}")
+        assert list(again.texts) == [text for text, _ in rows]
+    with pytest.raises(ValueError, match=r"\.jsonl, \.csv and \.tsv"):
+        write_examples(rows, tmp_path / "a.txt")
+
+
+# --- things that go wrong
+
+
+def test_a_victim_that_fails_on_one_text_costs_that_text_alone():
+    def touchy(texts):
+        if any("no. 7" in text for text in texts):
+            raise RuntimeError("seven")
+        return scores(texts)
+
+    found = attack(FunctionVictim(touchy), data(40), "greedy", **SETTINGS)
+    failed = [one for one in found.records if one["status"] == "failed"]
+    assert [one["id"] for one in failed] == [7]
+    assert "seven" in failed[0]["error"]
+    others = untimed(one for one in attack(scores, data(40), "greedy", **SETTINGS).records if one["id"] != 7)
+    assert untimed(one for one in found.records if one["id"] != 7) == others
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"solver": "best"}, "there is no solver 'best'"),
+        ({"budget": 0}, "more than 0"),
+        ({"budget": "many"}, "many"),
+        ({"words": -1}, "choose 0 or more"),
+        ({"target": 5}, "choose 0 to 1"),
+        ({"limit": 0}, "choose 1 or more"),
+    ],
+)
+def test_wrong_settings_are_refused_in_a_sentence(given, says):
+    with pytest.raises(ValueError, match=says):
+        attack(scores, data(), **{"candidates": FINDER, **given})
+
+
+def test_solvers_have_names():
+    with pytest.raises(ValueError, match="given twice"):
+        compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)
+    found = compare(scores, data(20), {"mine": Greedy()}, candidates=FINDER)
+    assert {one["solver"] for one in found.records} == {"mine"}
+    assert [str(one) for one in budgets_of([0.1, "0.25"], None)] == ["0.1", "0.25"]
+
+
+# --- the command line
+
+VICTIM = """
+WEIGHTS = {weights}
+import time
+def scores(texts):
+    time.sleep({pause})
+    worth = lambda text: sum(WEIGHTS.get(word.strip('.,!').lower(), 0.0) for word in text.split()) - 0.3
+    return [[-worth(text), worth(text)] for text in texts]
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "victim.py").write_text(VICTIM.format(weights=WEIGHTS, pause=0.0))
+    (tmp_path / "slow.py").write_text(VICTIM.format(weights=WEIGHTS, pause=0.02))
+    texts, labels = data(200)
+    rows = (json.dumps({"text": text, "label": label}) for text, label in zip(texts, labels, strict=True))
+    (tmp_path / "data.jsonl").write_text("\n".join(rows))
+    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
+    return tmp_path
+
+
+def discotext(place, *arguments, **more):
+    command = [sys.executable, "-m", "discotext", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=place, **more)
+
+
+ATTACK = ["py:victim.py:scores", "data.jsonl", "--synonyms", "lists.json", "--budget", "0.3"]
+
+
+def test_the_command_prints_one_object_with_the_promised_keys(place):
+    done = discotext(place, "compare", *ATTACK, "--solver", "greedy", "--solver", "left_to_right", "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert {"victim", "data", "seed", "n", "budget", "space", "solvers"} <= set(summary)
+    assert list(summary["solvers"]) == ["greedy", "left-to-right"]
+    keys = (
+        "original_accuracy adversarial_accuracy success_rate perturbation perturbation_all forwards backwards seconds "
+    )
+    keys += "victim_seconds optimal original_accuracy_low adversarial_accuracy_high success_rate_low"
+    assert set(keys.split()) <= set(summary["solvers"]["greedy"])
+    assert summary["n"] == 200
+    several = discotext(place, "attack", *ATTACK, "--budget", "0.5", "--limit", "20", "--json")
+    assert [json.loads(line)["budget"] for line in several.stdout.splitlines()] == [0.3, 0.5]
+
+
+def test_the_command_attacks_augments_and_merges(place):
+    for part in (1, 2):
+        done = discotext(place, "attack", *ATTACK, "--shard", f"{part}/2", "--out", f"s{part}")
+        assert done.returncode == 0, done.stderr
+    done = discotext(place, "merge", "s1", "s2", "--out", "whole")
+    assert done.returncode == 0, done.stderr
+    assert "200 texts" in done.stdout
+    done = discotext(place, "augment", "whole", "--out", "more.csv")
+    assert done.returncode == 0, done.stderr
+    assert (place / "more.csv").exists()
+    assert read_settings(place / "whole")["shard"] == "1/1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "2"], 1, "more than 0 and at most 1"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "0.1", "--words", "1"], 1, "both given"),
+        (["attack", "py:victim.py:nothing", "data.jsonl"], 1, "nothing"),
+        (["attack", "py:victim.py:scores", "no.jsonl"], 1, "no.jsonl"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco"], 1, "gradients"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--shard", "3/2"], 1, "i/n"),
+        (["attack", "py:victim.py:scores"], 2, "Missing argument"),
+        (["compare", "py:victim.py:scores", "data.jsonl"], 2, "--solver"),
+        (["merge", "nowhere", "--out", "m"], 1, "holds no run"),
+        (["augment", "nowhere", "--out", "m.csv"], 1, "holds no run"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(place, arguments, status, says):
+    done = discotext(place, *arguments)
+    assert done.returncode == status
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    if status == 1:
+        assert len(done.stderr.strip().splitlines()) <= 3
+
+
+def test_killed_at_random_moments_and_resumed_the_records_are_those_of_one_run(place):
+    command = [
+        "compare",
+        "py:slow.py:scores",
+        *ATTACK[1:],
+        "--solver",
+        "greedy",
+        "--solver",
+        "exact",
+        "--out",
+        "killed",
+    ]
+    rng = random.Random(3)
+    for _ in range(3):
+        running = subprocess.Popen([sys.executable, "-m", "discotext", *command], cwd=place, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(1.2, 3.0))
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    done = discotext(place, *command)
+    assert done.returncode == 0, done.stderr
+    once = discotext(place, *command[:-1], "once")
+    assert once.returncode == 0, once.stderr
+    assert untimed(read_records(place / "killed")) == untimed(read_records(place / "once"))
+    assert os.path.exists(place / "killed" / "summary.json")
