@@ -18,7 +18,7 @@ $(BIN)/python:
 # The stamp holds until the package's requirements change.
 $(VENV)/setup.stamp: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (PyTorch included, some minutes the first time) …"
-	$(PIP) --editable ".[torch]"
+	$(PIP) --editable ".[demo]"
 	@touch $@
 
 $(VENV)/%.stamp: $(VENV)/setup.stamp
@@ -27,7 +27,7 @@ $(VENV)/%.stamp: $(VENV)/setup.stamp
 
 setup: $(VENV)/setup.stamp ## Make .venv with the package and what the demo needs
 
-demo: setup ## Solve a hard problem with every solver, and show them side by side
+demo: setup ## Train a classifier, attack it, and show what a few synonyms do to it (2 minutes)
 	@$(BIN)/discotext demo
 
 test: setup $(VENV)/test.stamp lint ## Everything that must hold: lint, types, tests

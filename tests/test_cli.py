@@ -28,8 +28,8 @@ def test_the_list_of_commands_says_what_the_commands_say(name):
     assert (command.help or "").split("\n")[0] == COMMANDS[name]
 
 
-def test_the_demo_shows_a_proof_and_every_solver():
-    done = discotext("demo", "--networks", "4", "--seed", "1")
+def test_the_optima_shows_a_proof_and_every_solver():
+    done = discotext("optima", "--networks", "4", "--seed", "1")
     assert done.returncode == 0, done.stderr
     target = int(done.stdout.split("add up to ")[1].split("?")[0])
     found = done.stdout.split("Exact found ")[1].split(" = ")[0]
@@ -37,8 +37,8 @@ def test_the_demo_shows_a_proof_and_every_solver():
     assert done.stdout.count("left-to-right") == 2
 
 
-def test_the_demo_as_json_is_one_object_and_nothing_else():
-    done = discotext("demo", "--networks", "3", "--json")
+def test_the_optima_as_json_is_one_object_and_nothing_else():
+    done = discotext("optima", "--networks", "3", "--json")
     report = json.loads(done.stdout)
     assert report["networks"]["solvers"]["exact"]["optimal"] == 1.0
     assert sum(report["subset_sum"]["solvers"]["exact"]["subset"]) == report["subset_sum"]["target"]
@@ -46,7 +46,7 @@ def test_the_demo_as_json_is_one_object_and_nothing_else():
 
 @pytest.mark.parametrize(
     "arguments",
-    [["dmeo"], ["demo", "--networks", "0"], ["demo", "--seed", "-1"], ["demo", "--nonsense"], ["demo", "extra"]],
+    [["dmeo"], ["optima", "--networks", "0"], ["optima", "--seed", "-1"], ["demo", "--nonsense"], ["optima", "extra"]],
 )
 def test_a_wrong_command_line_ends_in_2_without_a_traceback(arguments):
     done = discotext(*arguments)
@@ -60,8 +60,8 @@ def test_the_package_runs_as_a_module():
     assert done.stdout == f"discotext, version {__version__}\n"
 
 
-def test_the_demo_fits_a_narrow_terminal():
-    done = discotext("demo", "--networks", "2")
+def test_the_optima_fits_a_narrow_terminal():
+    done = discotext("optima", "--networks", "2")
     assert (
         max(len(line.rstrip()) for line in done.stdout.splitlines() if not line.startswith(("Which of", "Exact found")))
         <= 80

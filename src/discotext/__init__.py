@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from discotext.data.examples import examples_from as examples_from
     from discotext.data.named import load_data as load_data
     from discotext.embedding import EmbeddingOracle as EmbeddingOracle
+    from discotext.experiment.attack import attack as attack
+    from discotext.experiment.attack import compare as compare
     from discotext.goals import OwnGoal as OwnGoal
     from discotext.goals import Targeted as Targeted
     from discotext.goals import Untargeted as Untargeted
@@ -63,6 +65,7 @@ _HOME = {
     "data.examples": ["Examples", "examples_from"],
     "data.named": ["load_data"],
     "embedding": ["EmbeddingOracle"],
+    "experiment.attack": ["attack", "compare"],
     "goals": ["OwnGoal", "Targeted", "Untargeted"],
     "laws": ["OracleReport", "check_oracle"],
     "oracle": ["BoundingOracle", "DeletingOracle", "FunctionOracle", "Oracle", "RelaxedOracle"],

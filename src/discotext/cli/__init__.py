@@ -9,7 +9,7 @@ import click
 from discotext.version import __version__
 
 COMMANDS = {
-    "demo": "Solve problems whose optimum is known with every solver, and show them side by side.",
+    "demo": "Train a small classifier of film reviews, attack it, and show what a few synonyms do to it.",
     "data": "List the named data sets, or tell origin, licence and checksum of one.",
     "train": "Train a classifier of the paper's kind on a data set, and print its accuracy on texts it has not seen.",
     "predict": "Print what a victim predicts for each text, as JSON lines: text, label, predicted, scores.",
@@ -19,6 +19,8 @@ COMMANDS = {
     "merge": "Put the shards of one attack together into one run.",
     "augment": "Write a run's texts and the texts that turned the victim, with their true labels, as data to train on.",
     "candidates": "Show what may replace each word of a text, and by which filter the rest was refused.",
+    "report": "Make a table, a page and files of a run's records.",
+    "optima": "Solve problems whose optimum is known with every solver, and show them side by side.",
     "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
 }
 

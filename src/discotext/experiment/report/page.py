@@ -1,0 +1,108 @@
+"""The page as one file: nothing is fetched, nothing but the page's own style and script may run, it opens from a disk.
+
+The same records give the same bytes: there is no date on it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+
+from discotext.experiment.report.details import classes, pedigree, places, word_pairs
+from discotext.experiment.report.figures import Strongest
+from discotext.experiment.report.markup import Markup, element, embedded, joined
+from discotext.experiment.report.parts import accuracy, headline, summary, unfinished
+from discotext.experiment.report.reading import Run
+from discotext.experiment.report.texts import data, shown_texts, static_cards
+
+SORTS = {
+    "order": "in order", "fewest": "fewest words changed", "most": "most words changed", "high": "highest score after",
+    "low": "lowest score after", "short": "shortest", "long": "longest",
+}  # fmt: skip
+
+
+def page(run: Run) -> str:
+    """The report of a run as HTML."""
+    attack = Strongest.of(run)
+    style, script = _resource("style.css"), _resource("script.js")
+    # By their hashes, so that not even a mistake of ours could let a text run as a script.
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    title = f"{run.settings['victim']} on {run.settings['data']}"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"discotext {run.settings['version']}"),
+        element("title", f"discotext: {title}"),
+        element("style", style),
+    )
+    sections = {
+        "solvers": ("All solvers", summary(attack)),
+        "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", accuracy(attack)),
+        "classes": ("Class by class", classes(attack)),
+        "words": ("The swaps that do most damage", word_pairs(attack)),
+        "places": ("Where the changes fall", places(attack)),
+        "texts": ("Texts side by side", texts(attack)),
+        "pedigree": ("Settings and pedigree", pedigree(run)),
+    }
+    links = [element("a", heading, href=f"#{name}") for name, (heading, _) in sections.items()]
+    top = element("header", element("p", title, class_="kicker"), headline(attack), unfinished(run),
+                  element("nav", *links, aria_label="Sections"))  # fmt: skip
+    body = element(
+        "body",
+        element("a", "To the texts", href="#texts", class_="skip"),
+        top,
+        element("main", *(_section(name, heading, content) for name, (heading, content) in sections.items())),
+        embedded(data(attack), id="data"),
+        element("script", script),
+    )
+    # A line for each block keeps the file readable and its differences small.
+    return "<!doctype html>\n" + element("html", "\n", head, "\n", body, "\n", lang="en") + "\n"
+
+
+def texts(attack: Strongest) -> Markup:
+    """Controls, the place where the script puts the texts, and some of them for readers without one."""
+    run = attack.run
+    there, here = len({record["id"] for record in run.records}), len(shown_texts(run))
+    part = f"The page holds the first {here:,} of {there:,} texts, in their order; --csv writes all of them."
+    legend = element(
+        "p",
+        *("A changed word is ", element("del", "struck through"), " in the original, and its replacement "),
+        *(element("ins", "underlined"), " in the adversarial text. "),
+        "The score is what an attack raises: at 0 the text turns.",
+        class_="fine",
+    )
+    controls = [
+        *(_select(name) for name in ("solver", "budget", "outcome", "class")),
+        _select("sort", SORTS),
+        element("label", "search", element("input", type="search", name="search", autocomplete="off")),
+    ]
+    form = element("form", *controls, element("output", name="count", aria_live="polite"), id="controls", hidden=True)
+    more = element("button", "Show more", type="button", id="more", hidden=True)
+    note = element("p", part, class_="note") if here < there else None
+    return joined(note, legend, form, element("div", id="cards"), more, element("noscript", static_cards(attack)))
+
+
+def _select(name: str, options: dict[str, str] | None = None) -> Markup:
+    listed = [element("option", text, value=value) for value, text in (options or {}).items()]
+    return element("label", name, element("select", *listed, name=name))
+
+
+def _section(name: str, heading: str, content: Markup | None) -> Markup:
+    return joined("\n", element("section", element("h2", heading), content, id=name))
+
+
+def _resource(name: str) -> Markup:
+    """A file that comes with the package, with no character that could end its element."""
+    text = (resources.files(__package__ or "") / name).read_text(encoding="utf-8")
+    assert "</" not in text
+    return Markup("\n" + text)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

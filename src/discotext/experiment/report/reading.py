@@ -1,0 +1,166 @@
+"""A run folder, read and checked, so that whatever comes after can trust it.
+
+A folder may be half written, edited by hand, or of another program altogether. Here that ends in one sentence; further
+on it would end in a page that is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from discotext.experiment.folder import read_records, read_settings
+from discotext.experiment.metrics import summaries
+from discotext.experiment.work import Record
+
+Summary = dict[str, Any]
+SETTINGS = {"version": str, "victim": str, "labels": list, "data": str, "n": int, "solvers": dict, "budgets": list,
+            "seed": int, "chunk": int, "shard": str}  # fmt: skip
+NUMBER = (int, float, type(None))
+CLASS = (int, type(None))
+RECORD: dict[str, Any] = {
+    "id": int, "text": str, "label": int, "predicted": CLASS, "adversarial_text": str, "adversarial_predicted": CLASS,
+    "score": NUMBER, "adversarial_score": NUMBER, "changes": list, "words": int, "budget": int, "status": str,
+    "solver": str, "seed": int, "space": (str, type(None)), "forwards": int, "backwards": int, "seconds": NUMBER[:2],
+    "victim_seconds": NUMBER[:2], "share": (str, type(None)), "allowed": CLASS,
+}  # fmt: skip
+CHANGE = {"position": int, "start": int, "end": int, "old": str, "new": str}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Settings and records of a run; expected: how many records it will have when it is finished."""
+
+    settings: dict[str, Any]
+    records: list[Record]
+    expected: int
+
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        """The objects of `--json`, one for each budget."""
+        return summaries(self.settings, self.records, self.settings["seed"])
+
+    @cached_property
+    def begun(self) -> list[tuple[str, Summary]]:
+        """Budgets, as the settings write them, with the figures of the solvers that have records already."""
+        found = []
+        for budget, summary in zip(self.settings["budgets"], self.summaries, strict=True):
+            rows = {name: row for name, row in summary["solvers"].items() if row["original_accuracy"] is not None}
+            if rows:
+                found.append((budget, {**summary, "solvers": rows}))
+        return found
+
+    @property
+    def labels(self) -> list[str]:
+        return list(map(str, self.settings["labels"]))
+
+    def label(self, number: int | None) -> str:
+        """The name of a class; a victim that failed named none."""
+        return "–" if number is None else self.labels[number]
+
+    def of(self, budget: str, solver: str) -> list[Record]:
+        """The records of one solver under one budget."""
+        return [row for row in self.records if row["solver"] == solver and budget_of(row) == budget]
+
+    def only(self, solvers: Sequence[str]) -> Run:
+        """The same run, as if it had had these solvers only."""
+        known = self.settings["solvers"]
+        names = [name if name in known else name.replace("_", "-") for name in solvers]
+        for name in names:
+            if name not in known:
+                raise ValueError(f"the run has no solver {name!r}; choose from {', '.join(known)}")
+        kept = {name: how for name, how in known.items() if name in names}
+        records = [row for row in self.records if row["solver"] in kept]
+        if not records:
+            raise ValueError(f"the run has no records of {' and '.join(kept)} yet")
+        expected = self.expected * len(kept) // len(known)
+        return replace(self, settings={**self.settings, "solvers": kept}, records=records, expected=expected)
+
+
+def budget_of(row: Record) -> str:
+    """The budget a record was made under, as the settings write it."""
+    return str(row["share"]) if row["share"] is not None else f"{row['allowed']} words"
+
+
+def read_run(path: str | Path) -> Run:
+    """The run in a folder, or one sentence that says why there is none."""
+    settings = read_settings(path)
+    where = f"{Path(path) / 'settings.json'}"
+    if not isinstance(settings, dict):
+        raise ValueError(f"{where} holds no settings of a run; give a folder that --out made")
+    trouble = _trouble(settings, SETTINGS) or _deeper(settings)
+    if trouble:
+        raise ValueError(f"{where} is not of a run: {trouble}; give a folder that --out made")
+    records = list(read_records(path))
+    if not records:
+        raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
+    seen = set()
+    for number, record in enumerate(records, start=1):
+        trouble = _wrong(record, settings)
+        key = trouble or (record["id"], record["solver"], budget_of(record))
+        if not trouble and key in seen:
+            trouble = f"text {key[0]} has a record of {key[1]} under {key[2]} already"
+        if trouble:
+            raise ValueError(f"{Path(path) / 'records.jsonl'}, line {number}: not a record of this run: {trouble}")
+        seen.add(key)
+    return Run(settings, records, _expected(settings))
+
+
+def _expected(settings: dict[str, Any]) -> int:
+    """Texts of this shard, times budgets, times solvers."""
+    part, parts = map(int, settings["shard"].split("/"))
+    n, chunk = int(settings["n"]), int(settings["chunk"])
+    texts = sum(min(chunk, n - start) for start in range((part - 1) * chunk, n, parts * chunk))
+    return int(texts) * len(settings["budgets"]) * len(settings["solvers"])
+
+
+def _trouble(given: dict[str, Any], kinds: dict[str, Any]) -> str | None:
+    for key, kind in kinds.items():
+        if key not in given:
+            return f"there is no {key!r}"
+        if not isinstance(given[key], kind) or isinstance(given[key], bool):
+            return f"{key!r} is {str(given[key])[:40]!r}"
+    return None
+
+
+def _deeper(settings: dict[str, Any]) -> str | None:
+    """What is wrong with settings whose kinds are right."""
+    for key in ("labels", "solvers", "budgets"):
+        if not settings[key]:
+            return f"{key!r} is empty"
+    for budget in settings["budgets"]:
+        if not isinstance(budget, str) or not re.fullmatch(r"\d+ words|\d*\.?\d+(e-?\d+)?", budget):
+            return f"a budget is {str(budget)[:40]!r}"
+    if settings["chunk"] < 1 or not re.fullmatch(r"[1-9]\d*/[1-9]\d*", settings["shard"]):
+        return f"'chunk' is {settings['chunk']} and 'shard' {settings['shard'][:40]!r}"
+    target = settings.get("target")
+    if target is not None and (not isinstance(target, int) or not 0 <= target < len(settings["labels"])):
+        return f"'target' is {str(target)[:40]!r}"
+    return None
+
+
+def _wrong(record: Any, settings: dict[str, Any]) -> str | None:
+    """What is wrong with a record, if anything."""
+    if not isinstance(record, dict):
+        return "it is no object"
+    trouble = _trouble(record, RECORD)
+    if trouble:
+        return trouble
+    for key, known in (("solver", settings["solvers"]), ("budget", settings["budgets"])):
+        value = record[key] if key == "solver" else budget_of(record)
+        if value not in known:
+            return f"its {key} {value[:40]!r} is none of the run's"
+    for key in ("label", "predicted", "adversarial_predicted"):
+        if record[key] is not None and not 0 <= record[key] < len(settings["labels"]):
+            return f"{key!r} is {record[key]}, but there are {len(settings['labels'])} classes"
+    for change in record["changes"]:
+        trouble = _trouble(change, CHANGE) if isinstance(change, dict) else "a change is no object"
+        if trouble:
+            return trouble
+        if record["text"][change["start"] : change["end"]] != change["old"] or change["position"] >= record["words"]:
+            return f"{change['old'][:40]!r} is not in the text where its change says"
+    return None
