@@ -64,12 +64,25 @@ def attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, 
         return
     for summary in result.summaries:
         show(summary)
+        tell_differences(result.records, summary)
     if result.folder is not None:
         console.print(
             f"records in {result.folder}; `discotext report {result.folder}` makes a page of them",
             highlight=False,
             soft_wrap=True,
         )
+
+
+def tell_differences(records: Sequence[dict[str, Any]], summary: dict[str, Any]) -> None:
+    """How likely the differences between the first solver and each other one are by chance."""
+    from discotext.experiment.metrics import mcnemar, succeeded, under_budget
+
+    mine = under_budget(records, summary["budget"])
+    first, *others = ([row for row in mine if row["solver"] == name] for name in summary["solvers"])
+    for rows in others:
+        won, lost = (sum(map(succeeded, some)) for some in (first, rows))
+        names = first[0]["solver"], rows[0]["solver"]
+        click.echo(f"{names[0]} turns {won} texts, {names[1]} {lost}: p = {mcnemar(first, rows):.2g} (McNemar)")
 
 
 class watched:  # noqa: N801 (used as a function)
@@ -119,6 +132,8 @@ def show(summary: dict[str, Any]) -> None:
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading == "solver" else "right", no_wrap=True)
     for name, row in summary["solvers"].items():
+        if row["original_accuracy"] is None:
+            continue  # its first unit is not done yet
         tried = max(row["attacked"], 1)
         table.add_row(
             name,

