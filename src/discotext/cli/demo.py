@@ -81,9 +81,13 @@ def examples(records: list[dict[str, Any]], labels: list[str]) -> None:
         line.append(f"{labels[record['label']]} → {labels[record['adversarial_predicted']]}  ", style="bold")
         for change in record["changes"]:
             line.append(record["text"][at : change["start"]])
+            # Where colours do not show, brackets do.
+            plain = not console.is_terminal
+            line.append("[" if plain else "")
             line.append(change["old"], style="red strike")
-            line.append(" ")
+            line.append(" → " if plain else " ")
             line.append(change["new"], style="bold blue underline")
+            line.append("]" if plain else "")
             at = change["end"]
         line.append(record["text"][at:])
         console.print(line)
