@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from discotext import Candidates, Exact, Greedy
+from discotext import Candidates, Exact, Examples, Greedy
 from discotext.experiment.attack import attack, budgets_of, compare, job_of, run, shard_of
 from discotext.experiment.folder import read_records, read_settings
 from discotext.experiment.merging import augmented, merge, write_examples
@@ -386,3 +386,26 @@ def test_killed_at_random_moments_and_resumed_the_records_are_those_of_one_run(p
     assert once.returncode == 0, once.stderr
     assert untimed(read_records(place / "killed")) == untimed(read_records(place / "once"))
     assert os.path.exists(place / "killed" / "summary.json")
+
+
+def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path):
+    torch = pytest.importorskip("torch")
+    from discotext.experiment import paper
+    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.store import save_victim
+    from discotext.victims.neural.victim import NeuralVictim
+    from discotext.victims.neural.vocabulary import Vocabulary
+
+    torch.manual_seed(0)
+    words = [*GOOD, *BAD, "the", "film", "wonderful", "terrible"]
+    network = Network(Shape("lstm", 2, 8, hidden=8))
+    victim = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("negative", "positive"))
+    save_victim(victim, tmp_path / "victims" / "lstm_imdb")
+    monkeypatch.setattr(paper, "load", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))
+    found = paper.reproduce(tmp_path, ["imdb"], per_class=5)
+    rows = paper.table(found)
+    assert len({record["id"] for record in found["imdb"].records}) == 10
+    assert [row["method"] for row in rows] == [*paper.solvers(), "the paper's disco", "the paper's greedy"]
+    assert rows[-2]["adversarial_accuracy"] == 0.18
+    again = paper.reproduce(tmp_path, ["imdb"], per_class=5)
+    assert untimed(again["imdb"].records) == untimed(found["imdb"].records)

@@ -20,6 +20,7 @@ COMMANDS = {
     "augment": "Write a run's texts and the texts that turned the victim, with their true labels, as data to train on.",
     "candidates": "Show what may replace each word of a text, and by which filter the rest was refused.",
     "report": "Make a table, a page and files of a run's records.",
+    "reproduce": "Make the paper's table again, its own figures beside ours.",
     "optima": "Solve problems whose optimum is known with every solver, and show them side by side.",
     "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
 }
