@@ -183,6 +183,14 @@ def test_other_settings_into_the_same_folder_are_refused(tmp_path):
         attack(scores, data(), "greedy", out=tmp_path / "file", **SETTINGS)
 
 
+def test_changed_data_or_another_victim_of_the_same_name_are_refused(tmp_path):
+    attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
+    with pytest.raises(ValueError, match="other settings: texts was"):
+        attack(scores, data(seed=1), "greedy", out=tmp_path / "r", **SETTINGS)
+    with pytest.raises(ValueError, match="other settings: first_scores was"):
+        attack(lambda texts: (-np.array(scores(texts))).tolist(), data(), "greedy", out=tmp_path / "r", **SETTINGS)
+
+
 @pytest.mark.parametrize("parts", [2, 3, 20])
 def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
     whole = compare(scores, data(), ["greedy", "exact"], **SETTINGS)
@@ -252,6 +260,50 @@ def test_a_victim_that_fails_on_one_text_costs_that_text_alone():
     assert "seven" in failed[0]["error"]
     others = untimed(one for one in attack(scores, data(40), "greedy", **SETTINGS).records if one["id"] != 7)
     assert untimed(one for one in found.records if one["id"] != 7) == others
+
+
+def test_a_victim_that_breaks_down_is_not_called_broken_by_the_attack():
+    calls = []
+
+    def tiring(texts):
+        calls.append(1)
+        if len(calls) > 4:
+            raise RuntimeError("tired")
+        return scores(texts)
+
+    found = attack(FunctionVictim(tiring), data(10), "greedy", **SETTINGS)
+    row = found.summary["solvers"]["greedy"]
+    assert row["failed"] > 0
+    assert row["adversarial_accuracy"] == row["original_accuracy"]
+
+
+def test_a_victim_that_answers_by_chance_gives_no_successes_without_a_change():
+    rng = np.random.default_rng(0)
+    found = attack(lambda texts: rng.normal(size=(len(texts), 2)), data(60), "greedy", **SETTINGS)
+    for record in found.records:
+        assert record["changes"] or record["status"] not in ("reached", "fewest")
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [([0, 5], "5"), ([1, 2], "2"), (["A", "B", "C"], "has 3 classes")],
+)
+def test_labels_the_victim_does_not_have_are_refused(labels, says):
+    texts = [f"a good film {label}" for label in labels]
+    with pytest.raises(ValueError, match=says):
+        attack(scores, (texts, labels), "greedy", **SETTINGS)
+
+
+def test_texts_of_one_class_can_be_attacked_and_names_are_taken_in_order():
+    assert len(attack(scores, (["a good film"], [1]), "greedy", **SETTINGS).records) == 1
+    named = attack(scores, (["a bad film", "a good film"], ["negative", "positive"]), "greedy", **SETTINGS)
+    assert [record["predicted"] == record["label"] for record in named.records] == [True, True]
+
+
+def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match=r"disco needs gradients.*greedy"):
+        attack(scores, data(), "disco", out=tmp_path / "r", **SETTINGS)
+    assert not (tmp_path / "r").exists()
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,15 @@ def attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, 
     console = Console(stderr=True)
     named = ", ".join(job.solvers)
     console.print(f"{len(job.examples):,} texts of {data}, solver {named}", highlight=False)
+    if job.examples.names != job.victim.labels:
+        pairs = zip(job.examples.names, job.victim.labels, strict=True)
+        console.print(f"the data's classes are taken as the victim's: {', '.join(f'{a} → {b}' for a, b in pairs)}")
     with watched(console, len(job.units)) as watch:
         result = run(job, taken["out"], watch)
+    failed = [record for record in result.records if record["status"] == "failed"]
+    if failed:
+        of = f"{len(failed)} of {len(result.records)} records"
+        console.print(f"the victim failed on {of}, first: {failed[0]['error']}", highlight=False, soft_wrap=True)
     if taken["as_json"]:
         for summary in result.summaries:
             sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
@@ -126,7 +133,8 @@ def show(summary: dict[str, Any]) -> None:
     """The table of one budget."""
     console = Console(width=None if sys.stdout.isatty() else 160)
     budget = summary["budget"]
-    allowed = f"{100 * budget:g} % of the words" if isinstance(budget, float) else f"{budget} words"
+    # Of a short text, too, one word may change.
+    allowed = f"{100 * budget:g} % of the words (or one)" if isinstance(budget, float) else f"{budget} words"
     title = f"{summary['data']}, {summary['n']} texts, at most {allowed} changed (space {summary['space']})"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for heading in HEADINGS:

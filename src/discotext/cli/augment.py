@@ -12,10 +12,13 @@ import click
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A .jsonl, .csv or .tsv file."
 )
-def command(run: Path, out: Path) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+def command(run: Path, out: Path, overwrite: bool) -> None:
     """Write a run's texts and the texts that turned the victim, with their true labels, as data to train on."""
     from discotext.experiment.merging import augmented, write_examples
 
+    if out.exists() and not overwrite:
+        raise ValueError(f"{out} is there already; choose another file, or --overwrite")
     rows = list(augmented(run))
     write_examples(rows, out)
     click.echo(f"{len(rows):,} texts with their true labels in {out}; discotext train {out} learns from them", err=True)

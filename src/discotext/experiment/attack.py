@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from discotext.data.examples import Examples, examples_from
-from discotext.data.named import DATASETS, load_data
 from discotext.experiment.folder import RunFolder
 from discotext.experiment.job import CHUNK, Budget, Job
 from discotext.experiment.metrics import mcnemar, summaries
@@ -19,6 +17,7 @@ from discotext.solvers.proposal import Solver
 from discotext.text.candidates import Candidates
 from discotext.text.configure import candidates_from
 from discotext.text.words import budget_for
+from discotext.victims.loading import examples_for
 from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim
 
@@ -158,22 +157,6 @@ def shard_of(given: str | None) -> tuple[int, int] | None:
     if not mark or not first.isdigit() or not last.isdigit() or not 1 <= int(first) <= int(last):
         raise ValueError(f"the shard is {given!r}; give part i of n as 'i/n', such as 1/4")
     return int(first), int(last)
-
-
-def examples_for(victim: Victim, data: Any, columns: tuple[str | None, str | None] = (None, None)) -> Examples:
-    """Examples whose classes are the victim's."""
-    # Names that are mere numbers say nothing about the data's.
-    names = None if all(label.isdigit() for label in victim.labels) else victim.labels
-    if isinstance(data, str | Path):
-        examples = load_data(data, "test" if str(data) in DATASETS else None, *columns, names=names)
-    else:
-        examples = examples_from(data, *columns, names=names)
-    if len(examples.names) > len(victim.labels):
-        raise ValueError(
-            f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:8])}), but {victim.name} "
-            f"has {len(victim.labels)} ({', '.join(victim.labels[:8])}); use data the victim was made for"
-        )
-    return examples
 
 
 def solvers_named(victim: Victim, solvers: Any) -> dict[str, Solver]:

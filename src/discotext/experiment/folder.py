@@ -38,7 +38,7 @@ class RunFolder:
         there = self.path / "settings.json"
         if there.exists():
             before = read_settings(self.path)
-            differ = sorted(key for key in {*before, *settings} if before.get(key) != settings.get(key))
+            differ = [key for key in {**settings, **before} if before.get(key) != settings.get(key)]
             if differ:
                 key = differ[0]
                 raise ValueError(

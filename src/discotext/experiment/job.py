@@ -7,7 +7,9 @@ interrupted, spread over machines, or run in one go. A unit that was not finishe
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,10 +19,11 @@ import numpy as np
 
 from discotext.data.examples import Examples
 from discotext.goals import Goal, Targeted, Untargeted
+from discotext.oracle import RelaxedOracle, UnavailableError
 from discotext.solvers.proposal import Solver
 from discotext.text.candidates import Candidates
 from discotext.version import __version__
-from discotext.victims.victim import Victim
+from discotext.victims.victim import Victim, checked
 
 CHUNK = 64  # texts of a unit: enough for full calls, and little to lose
 
@@ -72,6 +75,12 @@ class Job:
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
             raise ValueError("there is nothing to do; give at least one solver and one budget")
+        for name, solver in self.solvers.items():
+            if getattr(solver, "needs", None) is RelaxedOracle and not hasattr(self.victim, "oracle"):
+                raise ValueError(
+                    f"the solver {name} needs gradients, and {self.victim.name} has none; choose one that only asks "
+                    "for scores, such as greedy, beam, local-search or exact"
+                )
         if self.target is not None and not 0 <= self.target < len(self.victim.labels):
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
 
@@ -111,6 +120,22 @@ class Job:
         """Whether there is nothing to attack: misclassified, or already what is wanted."""
         return predicted != label or (self.target is not None and label == self.target)
 
+    @cached_property
+    def _texts_hash(self) -> str:
+        """Names do not tell data apart: a file may have changed since."""
+        content = json.dumps([self.examples.texts, self.examples.labels.tolist(), self.examples.names])
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @cached_property
+    def _first_scores(self) -> list[list[float]] | str:
+        """What the victim says of the first texts: so a run is not continued with another victim of the same name."""
+        try:
+            return [[float(f"{value:.3g}") for value in row] for row in checked(self.victim, self.examples.texts[:2])]
+        except UnavailableError:
+            raise
+        except Exception as error:
+            return type(error).__name__
+
     @property
     def settings(self) -> dict[str, Any]:
         """What the records depend on, as JSON: a run goes on only with the same."""
@@ -126,5 +151,7 @@ class Job:
             "target": self.target,
             "candidates": self.candidates.settings,
             "chunk": self.chunk,
+            "texts": self._texts_hash,
+            "first_scores": self._first_scores,
             "shard": "/".join(map(str, self.only)),
         }

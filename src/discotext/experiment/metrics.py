@@ -41,7 +41,9 @@ def summarise(records: Iterable[Record], seed: int = 0) -> dict[str, Any]:
     tried = [row for row in rows if attacked(row)]
     won = [row for row in tried if succeeded(row)]
     right_before = [row["predicted"] == row["label"] for row in rows]
-    right_after = [row["adversarial_predicted"] == row["label"] for row in rows]
+    # Where the victim failed, nothing is known to have changed.
+    right_after = [(row["predicted"] if row["status"] == "failed" else row["adversarial_predicted"]) == row["label"]
+                   for row in rows]  # fmt: skip
     proved = [succeeded(row) or row["status"] == "impossible" for row in tried]
     return {
         **_share("original_accuracy", right_before),

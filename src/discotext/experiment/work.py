@@ -114,7 +114,10 @@ def finish(job: Job, space: Space, solutions: Sequence[Solution], records: Seque
         error = found.error or errors[number]
         wanted = guesses[number] == job.target if job.target is not None else guesses[number] != record["label"]
         status = found.status.name.lower()
-        if wanted != found.reached and not error:
+        if wanted and not found.changes:
+            # The text is the one it was right about before: the victim does not answer the same when asked again.
+            wanted, status = False, "unstable"
+        elif wanted != found.reached and not error:
             # What the search was told and what the string gets differ: the string is right.
             status = "reached" if wanted else "unstable"
         record |= {

@@ -89,7 +89,7 @@ def _order(scores: Floats, examples: Examples) -> list[Finding]:
     np.add.at(table, (predicted, examples.labels), 1)
     best = max(itertools.permutations(range(classes)), key=lambda order: sum(table[i, j] for i, j in enumerate(order)))
     gained = sum(table[i, j] for i, j in enumerate(best)) - np.trace(table)
-    if gained > 0.1 * len(examples) and gained > 2:
+    if gained > 0.1 * len(examples):
         order = ", ".join(f"{i} means {j}" for i, j in enumerate(best) if i != j)
         says = f"they seem to be in another order than the data's: {order} would be right for {gained} texts more"
         return [Finding("labels", "wrong", says)]
@@ -117,6 +117,8 @@ def _alone(victim: Victim, scores: Floats, examples: Examples, seed: int) -> Fin
 
 
 def _scale(scores: Floats) -> Finding:
+    if np.ptp(scores, axis=0).max() < 1e-9 and len(scores) > 1:
+        return Finding("scale", "wrong", "every text gets the same scores")
     if scores.min() >= 0 and np.allclose(scores.sum(axis=1), 1.0, atol=1e-4):
         sure = float((scores.max(axis=1) > 1 - 1e-6).mean())
         says = "these are probabilities; logits would tell near successes apart"

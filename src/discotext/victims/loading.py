@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from discotext.data.examples import Examples
+from discotext.data.examples import Examples, examples_from
 from discotext.data.named import DATASETS, load_data
 from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim
@@ -20,12 +22,37 @@ def victim_and_data(
 ) -> tuple[Victim, Examples]:
     """Load both, a named data set's test part, and check that they have the same number of classes."""
     model = victim_from(victim, trust)
-    # Names that are mere numbers say nothing about the data's.
-    names = None if all(label.isdigit() for label in model.labels) else model.labels
-    examples = load_data(data, "test" if data in DATASETS else None, *columns, names=names)
-    if len(examples.names) != len(model.labels):
-        raise ValueError(
-            f"{data} has {len(examples.names)} classes ({', '.join(examples.names[:8])}), but {model.name} has "
-            f"{len(model.labels)} ({', '.join(model.labels[:8])}); use data the victim was made for"
-        )
+    examples = examples_for(model, data, columns)
     return model, examples if limit is None else examples.sample(limit, seed)
+
+
+def examples_for(victim: Victim, data: Any, columns: tuple[str | None, str | None] = (None, None)) -> Examples:
+    """Examples whose classes are the victim's."""
+    examples = _read(victim, data, columns)
+    if len(examples.names) != len(victim.labels):
+        raise ValueError(
+            f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:8])}), but {victim.name} "
+            f"has {len(victim.labels)} ({', '.join(victim.labels[:8])}); use data the victim was made for"
+        )
+    return examples
+
+
+def _read(victim: Victim, data: Any, columns: tuple[str | None, str | None]) -> Examples:
+    """Examples in terms of the victim's classes; only where its names are mere numbers may the data bring its own."""
+
+    def read(names: Sequence[str] | None) -> Examples:
+        if isinstance(data, str | Path):
+            return load_data(data, "test" if str(data) in DATASETS else None, *columns, names=names)
+        return examples_from(data, *columns, names=names)
+
+    if not all(label.isdigit() for label in victim.labels):
+        return read(victim.labels)
+    try:
+        return read(victim.labels)
+    except ValueError:
+        if data == "-":
+            raise
+        found = read(None)
+        if any(name.isdigit() for name in found.names):
+            raise  # a number that is none of the victim's classes
+        return found
