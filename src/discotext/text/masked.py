@@ -34,7 +34,7 @@ def _load(name: str, kind: str, reason: str) -> tuple[Any, Any]:
     try:
         return (
             transformers.AutoTokenizer.from_pretrained(name),
-            getattr(transformers, kind).from_pretrained(name).eval(),
+            getattr(transformers, kind).from_pretrained(name, use_safetensors=True).eval(),
         )
     except (OSError, ValueError, KeyError) as error:
         first = str(error).strip().splitlines()[0]
