@@ -1,7 +1,7 @@
 """Attack, learn from what was found, attack again: the first answer to "how do I fix it?".
 
     pip install "discotext[demo]"
-    python examples/harden.py [SENTENCES]
+    python examples/harden.py [SENTENCES [UNSEEN]]
 
 Trains an LSTM on film reviews, attacks sentences it was trained on, trains another on those sentences and the texts
 that turned it (with their true labels), and attacks both on sentences neither has seen.
@@ -18,12 +18,12 @@ from discotext.extras import quick_start
 quick_start()  # before PyTorch has done anything
 
 
-def main(sentences: int) -> None:
+def main(sentences: int = 6824, others: int = 300) -> None:
     from discotext.victims.neural.making import default_vectors, settings_for
     from discotext.victims.neural.training import train
 
     known, unseen = d.load_data("movie_reviews", "train"), d.load_data("movie_reviews", "test")
-    known, unseen = known.sample(sentences), unseen.sample(300)
+    known, unseen = known.sample(sentences), unseen.sample(others)
     vectors, _ = default_vectors()
     settings = settings_for({}, len(known))
     with tempfile.TemporaryDirectory() as scratch:
@@ -43,4 +43,4 @@ def main(sentences: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 6824)
+    main(*map(int, sys.argv[1:]))

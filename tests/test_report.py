@@ -189,7 +189,7 @@ def test_the_headline_is_about_the_strongest_attack(tmp_path):
     read = Reader(page(read_run(folder(tmp_path / "run", weak + strong, settings(4, budgets=["0.2"])))))
     said = read.all("h1")[0][2].replace("\u00a0", " ")
     assert said == (
-        "Changing at most 20 % of the words turns 100 % of the texts that the victim had right: "
+        "Changing at most 20 % of the words (or one) turns 100 % of the texts that the victim had right: "
         "accuracy falls from 100.0 % to 0.0 %."
     )
     assert "turns 4 and disco 0" in read.all("section", id="solvers")[0][2]

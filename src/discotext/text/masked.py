@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from discotext.extras import need
 from discotext.text.place import Place
@@ -28,17 +30,41 @@ def window(text: Words, number: int, replacement: str) -> str:
     return str(part.replaced({number - first: replacement}))
 
 
-def _load(name: str, kind: str, reason: str) -> tuple[Any, Any]:
+def load_pretrained(name: str, kind: str, reason: str) -> tuple[Any, Any]:
+    """A tokeniser and a model, from a folder or the hub, or a sentence about why not.
+
+    Weights come from safetensors and code from the library alone. Weights that are not there would be made up at
+    random, so a model without them is refused; only a pooler may be missing, for nothing here asks it.
+    kind: a class of the library, such as "AutoModel". reason: what the model is for, for the sentence.
+    """
     transformers = need("transformers", extra="hf", reason=reason)
     need("torch", extra="hf", reason=reason)
+    # A shell leaves the tilde of `--option=~/model` alone.
+    folder = Path(name).expanduser()
+    where = str(folder) if folder.is_dir() else name
+    if not folder.is_dir() and name.startswith(("/", ".", "~")):
+        raise ValueError(f"there is no folder {name!r} with {reason}; name one written by save_pretrained")
     try:
-        return (
-            transformers.AutoTokenizer.from_pretrained(name),
-            getattr(transformers, kind).from_pretrained(name, use_safetensors=True).eval(),
+        model, found = getattr(transformers, kind).from_pretrained(
+            where, use_safetensors=True, trust_remote_code=False, output_loading_info=True
         )
-    except (OSError, ValueError, KeyError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise ValueError(f"{name!r} cannot be loaded as a model for {reason}: {first}") from None
+        tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise ValueError(
+            f"{name!r} cannot be loaded as a model for {reason}: {first}; name a folder written by save_pretrained, "
+            "or a model on the hub"
+        ) from None
+    missing = sorted(key for key in found["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise ValueError(
+            f"{name!r} cannot be loaded as a model for {reason}: it lacks {missing[0]}, which would be made up at "
+            "random; choose one that was trained for it"
+        )
+    # Where there are no files, the library makes a tokeniser that knows its special tokens and nothing else.
+    if len(tokeniser) <= len(tokeniser.all_special_ids):
+        raise ValueError(f"{name!r} has no tokeniser; write it beside the model by tokenizer.save_pretrained")
+    return tokeniser, model.eval()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +82,7 @@ class MaskedModel:
     _last: dict[Words, list[tuple[str, ...]]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        parts = _load(self.model, "AutoModelForMaskedLM", "a masked language model")
+        parts = load_pretrained(self.model, "AutoModelForMaskedLM", "a masked language model")
         if parts[0].mask_token is None:
             raise ValueError(f"{self.model!r} has no mask token; choose a masked language model such as BERT")
         object.__setattr__(self, "_parts", parts)
@@ -108,7 +134,7 @@ class SentenceSimilarity:
     _parts: tuple[Any, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_parts", _load(self.encoder, "AutoModel", "a sentence encoder"))
+        object.__setattr__(self, "_parts", load_pretrained(self.encoder, "AutoModel", "a sentence encoder"))
         # The text itself is encoded once, not once for each of its candidates.
         object.__setattr__(self, "encode", lru_cache(4096)(self.encode))
 

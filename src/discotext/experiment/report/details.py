@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from discotext.experiment.metrics import succeeded, summarise
+from discotext.experiment.quality import MEASURES
 from discotext.experiment.report.curve import histogram
-from discotext.experiment.report.figures import Strongest, allowed, cell, percent, table
+from discotext.experiment.report.figures import Strongest, allowed, amount, cell, percent, table
 from discotext.experiment.report.hits import TAGGED, TENTHS, kinds, pairs, tenths
 from discotext.experiment.report.markup import Markup, element, joined
 from discotext.experiment.report.reading import Run
@@ -24,6 +25,29 @@ def classes(attack: Strongest) -> Markup:
             rows.append(element("tr", element("th", name, scope="row"), element("td", f"{len(mine):,}"), *cells))
     headings = ("class", "texts", "accuracy before", "accuracy after", "success")
     return table(f"{attack}", headings, element("tbody", *rows))
+
+
+def quality(run: Run) -> Markup | None:
+    """What the turned texts are like beside their originals, where models were asked to judge them."""
+    if not run.judges:
+        return None
+    shown = {name: how for judge in run.judges for name, how in MEASURES[judge].items()}
+    headings = ("solver", *(heading for heading, _ in shown.values()))
+    bodies = []
+    for budget, one in run.begun:
+        title = element("th", f"at most {allowed(budget)}", colspan=len(headings), scope="rowgroup")
+        rows = [
+            element(
+                "tr", element("th", solver, scope="row"), *(amount(row, name, how[1]) for name, how in shown.items())
+            )
+            for solver, row in one["solvers"].items()
+        ]
+        bodies.append(element("tbody", element("tr", title, class_="group"), *rows))
+    note = ("What the swaps do to the texts, as models judge: means over the texts turned, with 95\u00a0% intervals. "
+            "Similarity is the cosine of both texts’ encodings, 1 where they are the same. Perplexity is how much a "
+            "text surprises a language model.")  # fmt: skip
+    whole = table("Turned texts beside their originals", headings, *bodies)
+    return joined(element("p", note, class_="fine"), whole)
 
 
 def word_pairs(attack: Strongest) -> Markup:
@@ -81,6 +105,7 @@ def pedigree(run: Run) -> Markup:
     settings = run.settings
     facts = [("victim", settings["victim"]), ("data", settings["data"]), ("seed", settings["seed"]),
              ("version", settings["version"]), ("records", f"{len(run.records):,} of {run.expected:,}")]  # fmt: skip
+    facts += [(judge.replace("_", " "), name) for judge, name in run.judges.items()]
     facts += [(f"search space, {allowed(budget)}", one["space"]) for budget, one in run.begun]
     listed = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
     pretty = json.dumps(settings, indent=2, ensure_ascii=False)

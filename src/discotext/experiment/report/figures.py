@@ -77,6 +77,14 @@ def cell(row: dict[str, Any], name: str) -> Markup:
     return element("td", number(row[name], percent(row[name])), span)
 
 
+def amount(row: dict[str, Any], name: str, digits: int) -> Markup:
+    """A figure that is no share, with its interval where it has one."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    between = None if low is None or high is None else f"{low:,.{digits}f}–{high:,.{digits}f}"
+    span = None if between is None else element("small", between, class_="interval")
+    return element("td", number(row[name], "–" if row[name] is None else f"{row[name]:,.{digits}f}"), span)
+
+
 def table(caption: Any, headings: Sequence[Any], *bodies: Any) -> Markup:
     """A table that scrolls by itself where the page is too narrow for it."""
     head = element("thead", element("tr", *(element("th", heading, scope="col") for heading in headings)))

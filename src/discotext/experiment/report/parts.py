@@ -10,9 +10,12 @@ from typing import Any
 
 from discotext.experiment.metrics import mcnemar, succeeded
 from discotext.experiment.report.curve import Point, before_after, curve
+from discotext.experiment.report.details import quality
 from discotext.experiment.report.figures import Strongest, allowed, cell, number, percent, table
 from discotext.experiment.report.markup import Markup, element, joined
 from discotext.experiment.report.reading import Run
+
+OF = " of the words (or one)"  # of a short text, too, one word may change
 
 
 def headline(attack: Strongest) -> Markup:
@@ -27,7 +30,8 @@ def headline(attack: Strongest) -> Markup:
             "the texts that the victim had right" if target is None else f"the texts attacked into {run.label(target)}"
         )
         moved = f"accuracy falls from {before} to {after}" if before != after else f"accuracy stays at {after}"
-        said = f"Changing at most {allowed(attack.budget)} turns {percent(row['success_rate'], 0)} of {what}: {moved}."
+        share = percent(row["success_rate"], 0)
+        said = f"Changing at most {allowed(attack.budget, OF)} turns {share} of {what}: {moved}."
     low, high = row["adversarial_accuracy_low"], row["adversarial_accuracy_high"]
     more = [
         f"{attack.solver} on {attack.summary['n']:,} texts of {run.settings['data']}; "
@@ -55,7 +59,7 @@ def summary(attack: Strongest) -> Markup:
     """All solvers under all budgets."""
     bodies = []
     for budget, one in attack.run.begun:
-        title = element("th", f"at most {allowed(budget)}", " ", element("small", f"{one['n']:,} texts"),
+        title = element("th", f"at most {allowed(budget, OF)}", " ", element("small", f"{one['n']:,} texts"),
                         colspan=len(HEADINGS), scope="rowgroup")  # fmt: skip
         rows = [element("tr", title, class_="group")]
         for name, row in one["solvers"].items():
@@ -79,9 +83,8 @@ def summary(attack: Strongest) -> Markup:
         bodies.append(element("tbody", *rows))
     note = ("Small figures are 95\u00a0% intervals. Success is of the texts attacked; words changed is over successes. "
             "Proved: success, or a proof that no allowed text succeeds.")  # fmt: skip
-    return joined(
-        table("Every solver under every budget", HEADINGS, *bodies), element("p", note, class_="fine"), rivals(attack)
-    )
+    whole = table("Every solver under every budget", HEADINGS, *bodies)
+    return joined(whole, element("p", note, class_="fine"), rivals(attack), quality(attack.run))
 
 
 def rivals(attack: Strongest) -> Markup | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discotext.experiment.folder import read_records, read_settings
-from discotext.experiment.metrics import summaries
+from discotext.experiment.metrics import succeeded, summaries
+from discotext.experiment.quality import with_quality
 from discotext.experiment.work import Record
 
 Summary = dict[str, Any]
@@ -28,21 +29,33 @@ RECORD: dict[str, Any] = {
     "solver": str, "seed": int, "space": (str, type(None)), "forwards": int, "backwards": int, "seconds": NUMBER[:2],
     "victim_seconds": NUMBER[:2], "share": (str, type(None)), "allowed": CLASS,
 }  # fmt: skip
+MAY_HAVE: dict[str, Any] = {"unit": int, "error": (str, type(None))}
 CHANGE = {"position": int, "start": int, "end": int, "old": str, "new": str}
+COUNTS = {"n", "unit", "seed", "id", "words", "budget", "forwards", "backwards", "seconds", "victim_seconds",
+          "position", "start", "end"}  # fmt: skip
+LARGEST = 2**63  # what is beyond is no figure of a run
+BUDGET = re.compile(r"[0-9]{1,18} words|[01]|[01]?\.[0-9]{1,99}|[0-9](\.[0-9]{1,99})?e-[0-9]{1,18}")
+SHARD = re.compile(r"[1-9][0-9]{0,8}/[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True)
 class Run:
-    """Settings and records of a run; expected: how many records it will have when it is finished."""
+    """Settings and records of a run.
+
+    expected: how many records it will have when it is finished.
+    judges: the models that judged its texts, whose measures its records then have (see `experiment.quality`).
+    """
 
     settings: dict[str, Any]
     records: list[Record]
     expected: int
+    judges: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def summaries(self) -> list[Summary]:
         """The objects of `--json`, one for each budget."""
-        return summaries(self.settings, self.records, self.settings["seed"])
+        found = summaries(self.settings, self.records, self.settings["seed"])
+        return with_quality(found, self.records, self.judges)
 
     @cached_property
     def begun(self) -> list[tuple[str, Summary]]:
@@ -86,18 +99,22 @@ def budget_of(row: Record) -> str:
     return str(row["share"]) if row["share"] is not None else f"{row['allowed']} words"
 
 
-def read_run(path: str | Path) -> Run:
-    """The run in a folder, or one sentence that says why there is none."""
+def read_run(path: str | Path, empty: bool = False) -> Run:
+    """The run in a folder, or one sentence that says why there is none. empty: whether it may have no records."""
     settings = read_settings(path)
     where = f"{Path(path) / 'settings.json'}"
-    if not isinstance(settings, dict):
-        raise ValueError(f"{where} holds no settings of a run; give a folder that --out made")
     trouble = _trouble(settings, SETTINGS) or _deeper(settings)
     if trouble:
         raise ValueError(f"{where} is not of a run: {trouble}; give a folder that --out made")
     records = list(read_records(path))
-    if not records:
+    if not records and not empty:
         raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
+    check_records(path, records, settings)
+    return Run(settings, records, _expected(settings))
+
+
+def check_records(path: str | Path, records: Sequence[Any], settings: dict[str, Any]) -> None:
+    """Raise a sentence about the first record that is not one of this run."""
     seen = set()
     for number, record in enumerate(records, start=1):
         trouble = _wrong(record, settings)
@@ -107,15 +124,17 @@ def read_run(path: str | Path) -> Run:
         if trouble:
             raise ValueError(f"{Path(path) / 'records.jsonl'}, line {number}: not a record of this run: {trouble}")
         seen.add(key)
-    return Run(settings, records, _expected(settings))
 
 
 def _expected(settings: dict[str, Any]) -> int:
     """Texts of this shard, times budgets, times solvers."""
     part, parts = map(int, settings["shard"].split("/"))
     n, chunk = int(settings["n"]), int(settings["chunk"])
-    texts = sum(min(chunk, n - start) for start in range((part - 1) * chunk, n, parts * chunk))
-    return int(texts) * len(settings["budgets"]) * len(settings["solvers"])
+    chunks = -(-n // chunk)
+    mine = max(0, -(-(chunks - part + 1) // parts))
+    # All chunks are full but the last of all, if it is ours.
+    texts = mine * chunk - (chunks * chunk - n if mine and (chunks - part) % parts == 0 else 0)
+    return texts * len(settings["budgets"]) * len(settings["solvers"])
 
 
 def _trouble(given: dict[str, Any], kinds: dict[str, Any]) -> str | None:
@@ -124,6 +143,10 @@ def _trouble(given: dict[str, Any], kinds: dict[str, Any]) -> str | None:
             return f"there is no {key!r}"
         if not isinstance(given[key], kind) or isinstance(given[key], bool):
             return f"{key!r} is {str(given[key])[:40]!r}"
+        if isinstance(given[key], int | float) and not abs(given[key]) < LARGEST:  # nor NaN
+            return f"{key!r} is {str(given[key])[:40]}"
+        if key in COUNTS and given[key] < 0:
+            return f"{key!r} is {given[key]}, below 0"
     return None
 
 
@@ -133,10 +156,12 @@ def _deeper(settings: dict[str, Any]) -> str | None:
         if not settings[key]:
             return f"{key!r} is empty"
     for budget in settings["budgets"]:
-        if not isinstance(budget, str) or not re.fullmatch(r"\d+ words|\d*\.?\d+(e-?\d+)?", budget):
+        if not isinstance(budget, str) or not BUDGET.fullmatch(budget) or settings["budgets"].count(budget) > 1:
             return f"a budget is {str(budget)[:40]!r}"
-    if settings["chunk"] < 1 or not re.fullmatch(r"[1-9]\d*/[1-9]\d*", settings["shard"]):
+    if settings["chunk"] < 1 or not SHARD.fullmatch(settings["shard"]):
         return f"'chunk' is {settings['chunk']} and 'shard' {settings['shard'][:40]!r}"
+    if "classes" in settings and len(settings["classes"] or ()) != len(settings["labels"]):
+        return f"'classes' is {str(settings['classes'])[:40]!r}"
     target = settings.get("target")
     if target is not None and (not isinstance(target, int) or not 0 <= target < len(settings["labels"])):
         return f"'target' is {str(target)[:40]!r}"
@@ -163,4 +188,9 @@ def _wrong(record: Any, settings: dict[str, Any]) -> str | None:
             return trouble
         if record["text"][change["start"] : change["end"]] != change["old"] or change["position"] >= record["words"]:
             return f"{change['old'][:40]!r} is not in the text where its change says"
+    for key, kind in MAY_HAVE.items():
+        if key in record and (trouble := _trouble(record, {key: kind})):
+            return trouble
+    if succeeded(record) and not record["changes"]:
+        return "it was turned without a change"
     return None

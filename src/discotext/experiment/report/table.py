@@ -19,6 +19,7 @@ COLUMNS = {
     "words": "int64", "budget": "int64", "changed": "int64", "changes": "string", "text": "string",
     "adversarial_text": "string", "seed": "int64", "space": "string", "forwards": "int64", "backwards": "int64",
     "seconds": "float64", "victim_seconds": "float64", "error": "string",
+    "similarity": "float64", "perplexity_original": "float64", "perplexity": "float64",
 }  # fmt: skip
 
 
