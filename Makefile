@@ -57,12 +57,24 @@ bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure vectors and 
 	$(BIN)/python -m benchmarks.audit score
 	$(BIN)/python -m benchmarks.tables
 
+.venv-peers/setup.stamp: $(VENV)/setup.stamp benchmarks/peers/requirements.txt
+	$(BIN)/python -m benchmarks.peers.environment .venv-peers
+	@touch $@
+
+bench-peers: setup $(VENV)/test.stamp $(VENV)/bench.stamp .venv-peers/setup.stamp ## Measure beside TextAttack (needs DISCOTEXT_DATA and victims/; hours)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.peers.report
+	$(BIN)/python -m benchmarks.peers.tables
+
+paper: setup ## The paper's table again (needs DISCOTEXT_DATA; an hour, and 20 minutes to train the victims)
+	$(BIN)/discotext reproduce --out paper
+
 docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html"
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test slow lint fix bench bench-text docs clean
+.PHONY: help setup demo test slow lint fix bench bench-text bench-peers paper docs clean
 .SECONDARY:

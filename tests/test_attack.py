@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -335,6 +336,7 @@ def test_solvers_have_names():
 VICTIM = """
 WEIGHTS = {weights}
 import time
+from dataclasses import replace
 def scores(texts):
     time.sleep({pause})
     worth = lambda text: sum(WEIGHTS.get(word.strip('.,!').lower(), 0.0) for word in text.split()) - 0.3
@@ -454,10 +456,40 @@ def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path)
     victim = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("negative", "positive"))
     save_victim(victim, tmp_path / "victims" / "lstm_imdb")
     monkeypatch.setattr(paper, "load", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))
-    found = paper.reproduce(tmp_path, ["imdb"], per_class=5)
+    found = paper.reproduce(tmp_path, ["imdb"], per_class=5, texts=16)
     rows = paper.table(found)
-    assert len({record["id"] for record in found["imdb"].records}) == 10
-    assert [row["method"] for row in rows] == [*paper.solvers(), "the paper's disco", "the paper's greedy"]
-    assert rows[-2]["adversarial_accuracy"] == 0.18
-    again = paper.reproduce(tmp_path, ["imdb"], per_class=5)
-    assert untimed(again["imdb"].records) == untimed(found["imdb"].records)
+    methods = [*paper.solvers(), "the paper's disco", "the paper's greedy"]
+    whole = [method for method in methods if method != "greedy"]  # greedy is too slow for more than the sample
+    assert [row["method"] for row in rows] == methods + whole
+    assert [row.get("n") for row in rows] == [10] * 7 + [None] * 2 + [16] * 6 + [None] * 2
+    assert rows[len(methods) - 2]["adversarial_accuracy"] == 0.18
+    again = paper.reproduce(tmp_path, ["imdb"], per_class=5, texts=16)
+    assert [untimed(row.sample + row.rest) for row in again] == [untimed(row.sample + row.rest) for row in found]
+
+
+def test_more_texts_hold_the_papers_sample_and_as_many_of_each_class_as_there_are(monkeypatch):
+    from discotext.experiment import paper
+
+    labels = [0] * 50 + [1] * 30 + [2] * 4
+    texts = [f"text {number}" for number in range(84)]
+    monkeypatch.setattr(paper, "load", lambda name, split: Examples.of(texts, labels, names=["a", "b", "c"]))
+    parts = paper.samples("trec", 10, 60, seed=3)
+    assert np.bincount(parts["sample"].labels).tolist() == [10, 10, 4]
+    assert np.bincount(parts["sample"].labels)[2] + len(parts["rest"]) == 60 - 20
+    assert np.bincount(np.concatenate([parts["sample"].labels, parts["rest"].labels])).tolist() == [28, 28, 4]
+    assert not set(parts["sample"].texts) & set(parts["rest"].texts)
+    assert "rest" not in paper.samples("trec", 10, 20, seed=3)
+
+
+def test_a_search_to_the_end_spends_its_budget_and_knows_who_turned():
+    texts, labels = data(20)
+    any_word = Candidates(Listed({word: [*GOOD, *BAD] for word in [*GOOD, *BAD]}), ())
+    short = attack(scores, (texts, labels), "left-to-right", budget=0.5, candidates=any_word)
+    job = job_of(scores, (texts, labels), ["left-to-right"], budget=0.5, words=None, candidates=any_word, limit=None,
+                 seed=0, target=None, chunk=64)  # fmt: skip
+    long = run(replace(job, to_the_end=True))
+    for one, other in zip(short.records, long.records, strict=True):
+        assert len(other["changes"]) >= len(one["changes"])
+        turned = other["adversarial_predicted"] != other["label"]
+        assert (other["status"] in ("reached", "misclassified")) == turned
+    assert sum(len(r["changes"]) for r in long.records) > sum(len(r["changes"]) for r in short.records)

@@ -648,6 +648,23 @@ def test_a_service_that_stays_away_is_not_waited_for_again_and_again(service):
     assert victim.scores(["good"]).shape == (1, 2)
 
 
+def test_who_waits_for_a_service_is_told(service, caplog):
+    victim, _ = asking(service, retries=5)
+    service.troubles.extend([500, 503])
+    victim.scores(["good"])
+    assert ["(1 of 5)" in line or "(2 of 5)" in line for line in caplog.messages] == [True, True]
+    assert "answered 500" in caplog.messages[0]
+    assert "trying again in" in caplog.messages[0]
+    caplog.clear()
+    # A service that has answered may fail now and then; in a row it may not.
+    service.troubles.extend([500, 500])
+    victim.scores(["fine"])
+    assert not caplog.messages
+    service.troubles.extend([500] * 3)
+    victim.scores(["fine"])
+    assert len(caplog.messages) == 1
+
+
 def test_nothing_listens_at_the_address(service):
     service.server.shutdown()
     service.server.server_close()

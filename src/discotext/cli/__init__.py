@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
@@ -38,6 +39,12 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"discotext.cli.{name}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        from discotext.cli.ending import ending_well
+
+        with ending_well(ctx):
+            return super().invoke(ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -51,8 +58,4 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line. A mistake of the user's ends in one sentence and status 1, a wrong call in status 2."""
-    try:
-        cli(prog_name="discotext")
-    except (ValueError, TypeError, OSError, RuntimeError, ImportError) as error:
-        click.echo(f"discotext: {error}", err=True)
-        raise SystemExit(1) from None
+    cli(prog_name="discotext")

@@ -14,7 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from discotext.cli.candidates import candidate_options
-from discotext.cli.options import data_options, sample_options, trust_option
+from discotext.cli.ending import stopped
+from discotext.cli.options import Count, data_options, sample_options, trust_option
 
 HEADINGS = ["solver", "accuracy before", "after", "(95 %)", "success", "words changed", "over all texts", "proved"]
 HEADINGS += ["passes/text", "s/text"]
@@ -30,10 +31,8 @@ def attack_options(command: Any) -> Any:
             type=click.Path(path_type=Path),
             help="A folder for records; the same command goes on where it stopped.",
         ),
-        click.option(
-            "--target", type=click.IntRange(0), help="The class wanted, by number; any wrong one unless told."
-        ),
-        click.option("--words", multiple=True, type=click.IntRange(0), help="How many words may change; repeatable."),
+        click.option("--target", type=Count(0), help="The class wanted, by number; any wrong one unless told."),
+        click.option("--words", multiple=True, type=Count(0), help="How many words may change; repeatable."),
         click.option("--budget", multiple=True, help="Share of words that may change; repeatable. 0.2 unless told."),
         candidate_options,
         trust_option,
@@ -45,7 +44,18 @@ def attack_options(command: Any) -> Any:
 
 
 def attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
-    """Run, show progress, print the table or JSON."""
+    """Run, show progress, print the table or JSON; Ctrl-C says what is kept."""
+    try:
+        _attacked(victim, data, solvers, dict(options))
+    except KeyboardInterrupt:
+        raise stopped(options["out"]) from None
+
+
+def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
+    from discotext.experiment.given import look_first
+
+    # What can be wrong is looked at before what takes time.
+    look_first(victim, data, solvers, **{name: options[name] for name in ("budget", "words", "shard", "out")})
     from discotext.extras import quick_start
 
     quick_start()
@@ -86,7 +96,7 @@ def tell_differences(records: Sequence[dict[str, Any]], summary: dict[str, Any])
 
     mine = under_budget(records, summary["budget"])
     first, *others = ([row for row in mine if row["solver"] == name] for name in summary["solvers"])
-    for rows in others:
+    for rows in others if first else ():  # a shard may have no texts
         won, lost = (sum(map(succeeded, some)) for some in (first, rows))
         names = first[0]["solver"], rows[0]["solver"]
         click.echo(f"{names[0]} turns {won} texts, {names[1]} {lost}: p = {mcnemar(first, rows):.2g} (McNemar)")

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from discotext.cli.options import Count, Share
 from discotext.text.candidates import Candidates, Replacements
 from discotext.text.configure import SOURCES, candidates_from
 from discotext.text.filters import STANDARD
@@ -41,13 +42,13 @@ def candidate_options(command: Any) -> Any:
             click.option("--without", multiple=True, type=click.Choice([*STANDARD, "all"]),
                          help="Switch a filter off; repeatable, or 'all'."),
             click.option("--sentence-encoder", help="Switch the filter 'sentence' on, with this encoder (extra: hf)."),
-            click.option("--similarity", type=click.FloatRange(-1, 1),
+            click.option("--similarity", type=Share(-1, 1),
                          help="The filter's least cosine; 0.5 unless told."),
-            click.option("--sense", type=click.FloatRange(0, 1),
+            click.option("--sense", type=Share(0, 1),
                          help="The filter's least chance that both mean the same: 0.9 is strict; 0.4 unless told."),
             click.option("--tagger", type=click.Choice(list(TAGGERS)), default="light", show_default=True,
                          help="Who tells parts of speech."),
-            click.option("--candidates", "per_word", type=click.IntRange(1), default=8, show_default=True,
+            click.option("--candidates", "per_word", type=Count(1), default=8, show_default=True,
                          help="How many a word may have."),
         ]
     ):  # fmt: skip

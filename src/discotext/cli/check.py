@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from discotext.cli.options import data_options, trust_option
+from discotext.cli.options import Count, data_options, trust_option
 
 MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -19,8 +19,8 @@ MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "re
 @click.command()
 @click.argument("victim")
 @click.argument("data")
-@click.option("--limit", default=200, show_default=True, type=click.IntRange(2), help="How many texts are looked at.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Which texts.")
+@click.option("--limit", default=200, show_default=True, type=Count(2), help="How many texts are looked at.")
+@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which texts.")
 @data_options
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -38,6 +38,9 @@ def command(
 
     Ends with status 1 if something is wrong.
     """
+    from discotext.experiment.given import look_for
+
+    look_for(victim, data)
     from discotext.victims.check import check_victim
     from discotext.victims.loading import victim_and_data
 

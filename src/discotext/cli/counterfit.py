@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from discotext.cli.options import Count, Share
 from discotext.text.counterfit import (
     CounterFit,
     Fitted,
@@ -36,12 +37,12 @@ EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--antonyms", multiple=True, required=True, type=EXISTING, help="Pairs, one a line; repeatable.")
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where the vectors go.")
 @click.option("--simlex", type=EXISTING, help="SimLex-999, to print Spearman's ρ before and after.")
-@click.option("--words", type=click.IntRange(2), help="Keep only so many of the first (most frequent) words.")
+@click.option("--words", type=Count(2), help="Keep only so many of the first (most frequent) words.")
+@click.option("--hold-out", default=0.0, type=Share(0, 0.9), help="Share of pairs kept from the fit, reported apart.")
 @click.option(
-    "--hold-out", default=0.0, type=click.FloatRange(0, 0.9), help="Share of pairs kept from the fit, reported apart."
+    "--neighbours", default=0.1, show_default=True, type=Share(0, 1e6), help="Weight k₃ of keeping neighbourhoods."
 )
-@click.option("--neighbours", default=0.1, show_default=True, help="Weight k₃ of keeping neighbourhoods.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Which pairs are held out.")
+@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which pairs are held out.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output instead of tables.")
 def command(
     vectors: Path,

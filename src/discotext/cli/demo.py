@@ -10,6 +10,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from discotext.cli.options import Count
+
 DATA = "movie_reviews"
 SOLVERS = ("disco", "left-to-right", "exact")
 SHOWN = 5
@@ -23,9 +25,7 @@ SHOWN = 5
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the victim, the records and the page go; a second run uses what is there.",
 )
-@click.option(
-    "--texts", default=200, show_default=True, type=click.IntRange(1), help="How many sentences are attacked."
-)
+@click.option("--texts", default=200, show_default=True, type=Count(1), help="How many sentences are attacked.")
 @click.option("--budget", default="0.2", show_default=True, help="Share of words that may change.")
 def command(out: Path, texts: int, budget: str) -> None:
     """Train a small classifier of film reviews, attack it, and show what a few synonyms do to it.
@@ -33,8 +33,12 @@ def command(out: Path, texts: int, budget: str) -> None:
     Real data (Rotten Tomatoes, from the package movie-reviews), a real LSTM, three ways to search on equal terms, one
     of them exact: what it leaves standing is proved to withstand every allowed text. No network is needed.
     """
+    from discotext.data.named import look_for_data
+    from discotext.experiment.given import budgets_of
     from discotext.extras import need, quick_start
 
+    (allowed,) = budgets_of(budget, None)
+    look_for_data(DATA)
     need("torch", extra="demo", reason="the demo")
     quick_start()
     from discotext.cli.attacking import show, watched
@@ -45,7 +49,7 @@ def command(out: Path, texts: int, budget: str) -> None:
     talk = Console(stderr=True)
     victim = trained(out / "victim", talk)
     talk.print(f"\n[bold]2  Attacking {texts} sentences it has not seen[/]: {', '.join(SOLVERS)}", highlight=False)
-    run = out / f"run-{budget}-{texts}"
+    run = out / f"run-{allowed}-{texts}"
     with watched(talk, 1) as watch:
         result = compare(str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=watch)
     show(result.summary)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from discotext.cli.options import Count
 from discotext.oracle import Oracle
 from discotext.problem import Batch
 from discotext.setfunctions import read_subset, subset_sum
@@ -53,8 +54,8 @@ class Row:
 
 
 @click.command()
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Which random problems.")
-@click.option("--networks", default=50, show_default=True, type=click.IntRange(1), help="How many random networks.")
+@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which random problems.")
+@click.option("--networks", default=50, show_default=True, type=Count(1), help="How many random networks.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output instead of tables.")
 def command(seed: int, networks: int, as_json: bool) -> None:
     """Solve problems whose optimum is known with every solver, and show them side by side.

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
+
+
+class Share(click.FloatRange):
+    """A number in a range. NaN, which is neither below nor above anything, is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+        return found
+
+
+class Count(click.IntRange):
+    """A whole number that every machine can hold."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if found >= 2**63:
+            self.fail(f"{str(value)[:40]} is too large; choose less than 2⁶³.", param, ctx)
+        return found
 
 
 def data_options(command: Any) -> Any:
@@ -17,10 +38,8 @@ def data_options(command: Any) -> Any:
 
 def sample_options(command: Any) -> Any:
     """A seeded, stratified sample."""
-    command = click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of all chance.")(
-        command
-    )
-    return click.option("--limit", type=click.IntRange(1), help="Take only so many, each class by its share.")(command)
+    command = click.option("--seed", default=0, show_default=True, type=Count(0), help="Of all chance.")(command)
+    return click.option("--limit", type=Count(1), help="Take only so many, each class by its share.")(command)
 
 
 def trust_option(command: Any) -> Any:

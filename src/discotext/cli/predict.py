@@ -32,6 +32,9 @@ def command(
     VICTIM is a folder from train, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:callable, or http(s)://… DATA is a named
     data set (its test part), a file, or - for JSON lines.
     """
+    from discotext.experiment.given import look_for
+
+    look_for(victim, data)
     from rich.console import Console
     from rich.progress import track
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discotext.cli.options import data_options
+from discotext.cli.options import Count, data_options
+from discotext.data.named import look_for_data
 from discotext.extras import need, quick_start
 
 
@@ -22,12 +24,12 @@ from discotext.extras import need, quick_start
     "--vectors", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Word vectors to begin with."
 )
 @click.option("--pool", type=click.Choice(["last", "max", "mean"]), help="How the states of lstm and rnn are read.")
-@click.option("--epochs", type=click.IntRange(1), help="At most so many; more for little data unless told.")
+@click.option("--epochs", type=Count(1), help="At most so many; more for little data unless told.")
 @click.option(
     "--tune-vectors/--freeze-vectors", default=None, help="Learn the word vectors, too (unless told: small data)."
 )
-@click.option("--limit", type=click.IntRange(1), help="Train on only so many, each class by its share.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of splits, weights and order.")
+@click.option("--limit", type=Count(1), help="Train on only so many, each class by its share.")
+@click.option("--seed", default=0, show_default=True, type=Count(0), help="Of splits, weights and order.")
 @click.option("--overwrite", is_flag=True, help="Replace a victim that is there.")
 @data_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -54,19 +56,30 @@ def command(
     """
     if (out / "settings.json").exists() and not overwrite:
         raise ValueError(f"{out} holds a victim already; choose another folder, or --overwrite")
+    # What can be wrong is looked at before what takes time.
+    look_for_data(data, "train")
+    if test:
+        look_for_data(test)
     need("torch", extra="torch", reason="training")
     quick_start()
+    from discotext.experiment.folder import make_folder
     from discotext.victims.neural.making import make
 
-    report = make(
-        data,
-        out,
-        test=test,
-        vectors=vectors,
-        limit=limit,
-        columns=(text_column, label_column),
-        chosen={"kind": kind, "pool": pool, "epochs": epochs, "tune_vectors": tune_vectors, "seed": seed},
-    )
+    make_folder(out)
+    try:
+        report = make(
+            data,
+            out,
+            test=test,
+            vectors=vectors,
+            limit=limit,
+            columns=(text_column, label_column),
+            chosen={"kind": kind, "pool": pool, "epochs": epochs, "tune_vectors": tune_vectors, "seed": seed},
+        )
+    except BaseException:
+        with suppress(OSError):
+            out.rmdir()  # if nothing is in it
+        raise
     if as_json:
         sys.stdout.write(json.dumps(report) + "\n")
         return

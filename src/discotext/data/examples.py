@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discotext.data.columns import choose_columns, pick
-from discotext.data.labels import missing, number_labels, short
+from discotext.data.labels import missing, number_labels, own_names, short
 from discotext.segments import Ints
 
 CALLED = {"-": "standard input", "given": "the examples"}  # sources, as messages call them
@@ -49,6 +49,7 @@ class Examples:
     """Texts, a class number for each, the names of the classes, and what the user calls it all.
 
     labels: (N,). Make it with `Examples.of`, which checks, or `examples_from`.
+    own: what the data itself calls the classes, where the names are a victim's and the data has numbers.
 
     >>> some = Examples.of(["fine film", "dull film", "good film"], ["positive", "negative", "positive"])
     >>> len(some), some.names, some.labels
@@ -59,6 +60,7 @@ class Examples:
     labels: Ints
     names: tuple[str, ...]
     source: str = "given"
+    own: tuple[str, ...] | None = None
 
     @classmethod
     def of(
@@ -97,7 +99,7 @@ class Examples:
             if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
                 raise say(row, f"the text {short(text)} holds half a character, which is not Unicode")
         numbers, classes = number_labels(labels, names, say)
-        return cls(tuple(texts), numbers, classes, source)
+        return cls(tuple(texts), numbers, classes, source, own_names(labels, classes))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -110,7 +112,8 @@ class Examples:
     def take(self, rows: Sequence[int] | Ints) -> Examples:
         """These rows, in this order; the classes stay, also those of which nothing is left."""
         chosen = np.asarray(rows, dtype=np.int64)
-        return Examples(tuple(self.texts[row] for row in chosen), self.labels[chosen], self.names, self.source)
+        texts = tuple(self.texts[row] for row in chosen)
+        return Examples(texts, self.labels[chosen], self.names, self.source, self.own)
 
     def sample(self, limit: int, seed: int = 0) -> Examples:
         """At most so many rows, stratified, with one of each class at least where there is room for it.

@@ -51,6 +51,17 @@ def read_columns(path: str | Path, choose: Chooser) -> tuple[list[list[Any]], li
     choose: is given the columns there are and the name of the file, and answers with those to be read.
     """
     path = Path(path)
+    look_for_file(path)
+    if path.suffix.lower() == ".parquet":
+        return _read_parquet(path, choose), None
+    with path.open("rb") as file:
+        if path.suffix.lower() == ".jsonl":
+            return _read_json(file, choose, str(path))
+        return _read_csv(file, choose, str(path), "," if path.suffix.lower() == ".csv" else "\t")
+
+
+def look_for_file(path: Path) -> None:
+    """Say what keeps a file from being read, as far as can be seen without reading it."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; expected a file that ends in {', '.join(FORMATS)}")
     if path.suffix.lower() not in FORMATS:
@@ -60,12 +71,6 @@ def read_columns(path: str | Path, choose: Chooser) -> tuple[list[list[Any]], li
         raise FileNotFoundError(f"there is no file {path}")
     if not path.stat().st_size:
         raise ValueError(f"{path} is empty; expected a text and a label in each row")
-    if path.suffix.lower() == ".parquet":
-        return _read_parquet(path, choose), None
-    with path.open("rb") as file:
-        if path.suffix.lower() == ".jsonl":
-            return _read_json(file, choose, str(path))
-        return _read_csv(file, choose, str(path), "," if path.suffix.lower() == ".csv" else "\t")
 
 
 def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
@@ -96,7 +101,7 @@ def _read_csv(file: Iterable[bytes], choose: Chooser, where: str, separator: str
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise ValueError(f"{where}, line {line}: {error}; are the quotes of this row balanced?") from None
+            raise ValueError(f"{where}, line {line}: {_csv_trouble(error)}") from None
         if row is None:
             break
         if not row:
@@ -116,6 +121,12 @@ def _read_csv(file: Iterable[bytes], choose: Chooser, where: str, separator: str
     if not lines:
         raise ValueError(f"{where} has no rows; expected the names of the columns, then a text and a label in each row")
     return columns, lines
+
+
+def _csv_trouble(error: csv.Error) -> str:
+    if "new-line character" in str(error):
+        return "a line ends in a carriage return alone; save the file with the line ends of today"
+    return f"{error}; are the quotes of this row balanced?"
 
 
 def _read_json(file: Iterable[bytes], choose: Chooser, where: str) -> tuple[list[list[Any]], list[int]]:
@@ -149,11 +160,17 @@ def _read_parquet(path: Path, choose: Chooser) -> list[list[Any]]:
     try:
         with parquet.ParquetFile(path) as file:
             there = list(file.schema_arrow.names)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} is not a whole .parquet file: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # a damaged file can be wrong in ways that have each a class of their own
+        raise ValueError(f"{path} is not a whole .parquet file: {_first_line(error)}") from None
     chosen = choose(there, str(path))
     try:
         table = parquet.read_table(path, columns=list(chosen), partitioning=None)
         return [table.column(column).to_pylist() for column in chosen]
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+    except Exception as error:
+        raise ValueError(f"{path} is damaged: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "what should be text is not UTF-8"
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

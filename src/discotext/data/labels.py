@@ -70,6 +70,17 @@ def read_label(value: Any) -> int | str:
     raise ValueError(f"the label is {short(value)}; expected a whole number or a name")
 
 
+def own_names(labels: Sequence[Any], names: Sequence[str]) -> tuple[str, ...] | None:
+    """What labels that were numbered call the classes, if it is not their names.
+
+    >>> own_names([1, 0], ("negative", "positive")), own_names(["good"], ("bad", "good"))
+    (('0', '1'), None)
+    """
+    if isinstance(read_label(labels[0]), str) or all(WHOLE.fullmatch(name) for name in names):
+        return None
+    return tuple(str(number) for number in range(len(names)))
+
+
 def number_labels(labels: Sequence[Any], names: Sequence[str] | None, say: Say) -> tuple[Ints, tuple[str, ...]]:
     """The class number of each label, and the names of the classes. say: makes the error about a row (None: about all).
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from discotext.data.catalogue import DATASETS, PACKAGE, PACKAGE_FILE, SPLITS, DataSet, Split
 from discotext.data.examples import Examples, examples_from
-from discotext.data.files import FORMATS, read_columns, read_examples
+from discotext.data.files import FORMATS, look_for_file, read_columns, read_examples
 from discotext.extras import need
 
 __all__ = ["DATASETS", "DataSet", "Place", "load", "load_data", "locate", "where"]
@@ -87,23 +87,30 @@ def _package_file() -> Path | None:
     return path if path.is_file() else None
 
 
+def _found(one: DataSet, split: Split) -> Place:
+    """Where a split is, or a sentence that it is nowhere."""
+    place = locate(one.name, split)
+    if not place.kind:
+        raise ValueError(f"the {split} split of {one.name} is not on this machine; {place.how}")
+    return place
+
+
 def load(name: str, split: Split) -> Examples:
     """The train or test split of a named data set, from the first place that has it.
 
     The classes are those of the catalogue, in its order, wherever the data comes from.
     """
-    one, place = named(name), locate(name, split)
+    one = named(name)
+    place = _found(one, split)
     if place.kind == "folder" and place.path:
         found = read_examples(place.path, names=one.labels)
     elif place.kind == "package" and place.path:
         found = _from_package(one, place.path)
         found = _divided(found, split) if one.divided else found
-    elif place.kind == "hub":
+    else:
         found = _from_hub(one, split)
         found = _divided(found, split) if one.divided else found
-    else:
-        raise ValueError(f"the {split} split of {one.name} is not on this machine; {place.how}")
-    return replace(found, source=one.name)
+    return replace(found, source=one.name, own=None)
 
 
 def _from_package(one: DataSet, path: Path) -> Examples:
@@ -165,6 +172,24 @@ def where(name: str) -> dict[str, Place]:
     return found
 
 
+def look_for_data(spec: str | Path, split: Split = "test") -> None:
+    """Say that what the command line calls DATA is not there, if that can be seen without reading it."""
+    text = str(spec)
+    if text.replace("-", "_") in DATASETS:
+        _found(named(text), split)
+    elif text != "-":
+        _look_for_file(text)
+
+
+def _look_for_file(text: str) -> None:
+    if not text or (not Path(text).suffix and not Path(text).exists()):
+        raise ValueError(
+            f"{text!r} is neither a file nor a data set; the names are {', '.join(DATASETS)}, "
+            f"and files end in {', '.join(FORMATS)}"
+        )
+    look_for_file(Path(text))
+
+
 def load_data(
     spec: str | Path,
     split: Split | None = None,
@@ -180,9 +205,6 @@ def load_data(
     text = str(spec)
     if text.replace("-", "_") in DATASETS:
         return load(text, split or "test")
-    if text != "-" and not Path(text).suffix and not Path(text).exists():
-        raise ValueError(
-            f"{text!r} is neither a file nor a data set; the names are {', '.join(DATASETS)}, "
-            f"and files end in {', '.join(FORMATS)}"
-        )
+    if text != "-":
+        _look_for_file(text)
     return read_examples(spec, text_column, label_column, names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,20 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from discotext.experiment.folder import RunFolder
-from discotext.experiment.job import CHUNK, Budget, Job
+from discotext.experiment.given import budgets_from_options, budgets_of, shard_of, whole
+from discotext.experiment.job import CHUNK, Job
 from discotext.experiment.metrics import mcnemar, summaries
+from discotext.experiment.report.reading import check_records
 from discotext.experiment.work import Record, run_unit
 from discotext.solvers import SOLVERS, solver_named
 from discotext.solvers.proposal import Solver
 from discotext.text.candidates import Candidates
 from discotext.text.configure import candidates_from
-from discotext.text.words import budget_for
+from discotext.text.words import split
 from discotext.victims.loading import examples_for
 from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim
 
 Watch = Callable[[int, int, Sequence[Record]], None]
 WITH_GRADIENTS, WITHOUT = "disco", "greedy"  # what `auto` means
+LONG = 20_000  # words in a text
 
 
 @dataclass(frozen=True)
@@ -102,21 +106,18 @@ def attack(victim: Any, data: Any, solver: str | Solver = "auto", **settings: An
 
 
 def job_of(victim: Any, data: Any, solvers: Any, **settings: Any) -> Job:
-    """The job that a call or a command line describes."""
+    """The job that a call describes."""
+    budgets = budgets_of(settings["budget"], settings["words"])
+    seed, chunk = whole("seed", settings["seed"], 0), whole("chunk", settings["chunk"], 1)
+    limit, target = settings["limit"], settings["target"]
+    limit = None if limit is None else whole("limit", limit, 1)
+    target = None if target is None else whole("target", target, 0)
     model = victim_from(victim)
     examples = examples_for(model, data)
-    if settings["limit"] is not None:
-        examples = examples.sample(settings["limit"], settings["seed"])
-    return Job(
-        model,
-        examples,
-        settings["candidates"] or Candidates(),
-        solvers_named(model, solvers),
-        budgets_of(settings["budget"], settings["words"]),
-        settings["seed"],
-        settings["target"],
-        settings["chunk"],
-    )
+    if limit is not None:
+        examples = examples.sample(limit, seed)
+    finder = settings["candidates"] or Candidates()
+    return Job(model, examples, finder, solvers_named(model, solvers), budgets, seed, target, chunk)
 
 
 def job_from_options(
@@ -136,9 +137,7 @@ def job_from_options(
     **candidates: Any,
 ) -> Job:
     """The job of a command line."""
-    if budget and words:
-        raise ValueError("--budget and --words are both given; a budget is a share of the words or a number of them")
-    budgets = budgets_of(list(budget) or 0.2, list(words) or None)
+    budgets = budgets_from_options(budget, words)
     part = shard_of(shard)
     finder = candidates_from(**candidates)
     model = victim_from(victim, trust)
@@ -149,20 +148,12 @@ def job_from_options(
     return job if part is None else job.shard(*part)
 
 
-def shard_of(given: str | None) -> tuple[int, int] | None:
-    """(i, n) of 'i/n'."""
-    if given is None:
-        return None
-    first, mark, last = given.partition("/")
-    if not mark or not first.isdigit() or not last.isdigit() or not 1 <= int(first) <= int(last):
-        raise ValueError(f"the shard is {given!r}; give part i of n as 'i/n', such as 1/4")
-    return int(first), int(last)
-
-
 def solvers_named(victim: Victim, solvers: Any) -> dict[str, Solver]:
     """Solvers by name; `auto` is the relaxation where there are gradients, else greedy."""
     if isinstance(solvers, Mapping):
         return dict(solvers)
+    if isinstance(solvers, str):
+        raise ValueError(f"the solvers are {solvers!r}; give a list of them, such as [{solvers!r}]")
     found: dict[str, Solver] = {}
     for given in solvers:
         if isinstance(given, str):
@@ -183,29 +174,41 @@ def _name_of(solver: Solver) -> str:
     return next((name for name, usual in SOLVERS.items() if usual() == solver), repr(solver))
 
 
-def budgets_of(share: Any, words: Any) -> tuple[Budget, ...]:
-    """Budgets from shares, or from numbers of words."""
-    if words is not None:
-        numbers = [words] if isinstance(words, int) else list(words)
-        for number in numbers:
-            if number < 0:
-                raise ValueError(f"words is {number}; choose 0 or more")
-        return tuple(Budget(words=number) for number in numbers)
-    shares = [share] if isinstance(share, str | float | int) else list(share)
-    for one in shares:
-        budget_for(1, one)  # says what is wrong with it
-    return tuple(Budget(share=str(one)) for one in shares)
+def warn_of_long(texts: Sequence[str]) -> None:
+    """Say beforehand that a text will take its time: one that is a whole book was most likely not meant."""
+    # Words have gaps between them, so that most texts need not be cut into words to be known as short.
+    long = [(len(split(text)), number) for number, text in enumerate(texts) if len(text) >= 2 * LONG]
+    long = [pair for pair in long if pair[0] > LONG]
+    if long:
+        words, number = max(long)
+        more = "" if len(long) == 1 else f"; {len(long)} texts have more than {LONG:,}"
+        warnings.warn(f"text {number} has {words:,} words, which will take long{more}", stacklevel=3)
+
+
+def done_before(job: Job, folder: RunFolder, done: int) -> list[Record]:
+    """The records of the units that are done; if a line is damaged or gone, a sentence, for nothing can follow it."""
+    records = folder.records()
+    check_records(folder.path, records, job.settings)
+    expected = [(unit.number, number) for unit in job.units[:done] for number in job.chunks[unit.chunk]]
+    for line, (record, which) in enumerate(zip(records, expected, strict=True), start=1):
+        if (record.get("unit"), record["id"]) != which:
+            raise ValueError(
+                f"{folder.records_path}, line {line}: a record of text {record['id']}, expected one of text "
+                f"{which[1]}; lines are missing or in another order: begin again in another folder"
+            )
+    return records
 
 
 def run(job: Job, out: str | Path | None = None, watch: Watch | None = None) -> Result:
     """Do all units that are not done yet, in order."""
+    warn_of_long(job.examples.texts)
     folder = None
     done = 0
     records: list[Record] = []
     if out is not None:
         folder = RunFolder(out, job.settings, [len(job.chunks[unit.chunk]) for unit in job.units])
         done = folder.resume()
-        records = folder.records()
+        records = done_before(job, folder, done)
         if watch is not None:
             watch(done, len(job.units), records)
     for count, unit in enumerate(job.units[done:], start=done + 1):

@@ -33,8 +33,7 @@ class RunFolder:
         return self.path / "records.jsonl"
 
     def _open(self, settings: dict[str, Any]) -> None:
-        if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"{self.path} is a file; give a folder for the run")
+        look_at_folder(self.path)
         there = self.path / "settings.json"
         if there.exists():
             before = read_settings(self.path)
@@ -46,9 +45,7 @@ class RunFolder:
                     f"{_short(settings.get(key))}; choose another folder, or remove this one"
                 )
             return
-        if self.path.is_dir() and any(self.path.iterdir()):
-            raise ValueError(f"{self.path} is not empty and holds no run; choose another folder")
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         write_whole(there, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
     def resume(self) -> int:
@@ -81,14 +78,45 @@ class RunFolder:
 
     def finish(self, summaries: Sequence[dict[str, Any]]) -> None:
         """Write what the run means."""
+        self.records_path.touch()  # a shard may have no texts, and is whole all the same
         write_whole(self.path / "summary.json", "".join(json.dumps(one) + "\n" for one in summaries))
+
+
+def look_at_folder(path: Path) -> None:
+    """Say that a run cannot go into a folder, as far as can be seen without writing."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{path} is a file; give a folder for the run")
+    # A run that was killed as it began may have left half of its settings.
+    there = {file.name for file in path.iterdir()} - {"settings.json.new"} if path.is_dir() else set()
+    if there and "settings.json" not in there:
+        raise ValueError(f"{path} is not empty and holds no run; choose another folder")
+    nearest = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        trouble = "may not be written to" if nearest.is_dir() else "is no folder"
+        raise ValueError(f"{path} cannot be made: {nearest} {trouble}; choose another place")
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, or say in a sentence why not."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(_cannot(path, error)) from None
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
     new = path.with_name(path.name + ".new")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    try:
+        new.write_text(text, encoding="utf-8", newline="")
+        os.replace(new, path)
+    except OSError as error:
+        raise ValueError(_cannot(path, error)) from None
+
+
+def _cannot(path: Path, error: OSError) -> str:
+    said = (error.strerror or str(error)).lower()
+    return f"{path} cannot be written: {said}; choose a place that you may write to"
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
@@ -97,9 +125,11 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     if not file.is_file():
         raise ValueError(f"{path} holds no run: there is no settings.json; give a folder that --out made")
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{file} is not JSON: {error}") from None
+        found: dict[str, Any] = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is not JSON: {_json_trouble(error)}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{file} holds no settings of a run; give a folder that --out made")
     return found
 
 
@@ -113,9 +143,21 @@ def read_records(path: str | Path) -> Iterator[Record]:
             if not line.endswith(b"\n"):
                 return
             try:
-                yield json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise ValueError(f"{file}, line {number}: not a record: {error}") from None
+                yield json.loads(line, parse_constant=_no_number)
+            except (ValueError, RecursionError) as error:
+                raise ValueError(f"{file}, line {number}: not a record: {_json_trouble(error)}") from None
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"there is {name}, which is no number")
+
+
+def _json_trouble(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return str(error)
 
 
 def _short(value: Any) -> str:

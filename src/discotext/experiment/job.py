@@ -60,6 +60,7 @@ class Job:
 
     solvers: by the names under which they appear in records. target: a class number for targeted attacks.
     only: part i of n of the chunks, for work that is spread.
+    to_the_end: whether a search goes on, and makes the score as high as it can, after the label has turned.
     """
 
     victim: Victim
@@ -71,6 +72,7 @@ class Job:
     target: int | None = None
     chunk: int = CHUNK
     only: tuple[int, int] = (1, 1)
+    to_the_end: bool = False
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
@@ -137,12 +139,19 @@ class Job:
             return type(error).__name__
 
     @property
+    def _classes(self) -> dict[str, list[str]]:
+        """What the data calls the classes, where the victim calls them something else."""
+        own = self.examples.own or self.examples.names
+        return {} if own == self.victim.labels else {"classes": list(own)}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What the records depend on, as JSON: a run goes on only with the same."""
         return {
             "version": __version__,
             "victim": self.victim.name,
             "labels": list(self.victim.labels),
+            **self._classes,
             "data": self.examples.source,
             "n": len(self.examples),
             "solvers": {name: repr(solver) for name, solver in self.solvers.items()},
@@ -153,5 +162,6 @@ class Job:
             "chunk": self.chunk,
             "texts": self._texts_hash,
             "first_scores": self._first_scores,
+            "to_the_end": self.to_the_end,
             "shard": "/".join(map(str, self.only)),
         }

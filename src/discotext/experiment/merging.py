@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discotext.experiment.folder import RunFolder, read_records, read_settings
+from discotext.experiment.folder import RunFolder, write_whole
 from discotext.experiment.metrics import succeeded, summaries
-from discotext.experiment.work import Record
+from discotext.experiment.report.reading import read_run
+
+Rows = list[tuple[str, str]]
+WRITTEN = {".jsonl": "", ".csv": ",", ".tsv": "\t"}  # endings, and what is between fields
 
 
 def merge(parts: Sequence[str | Path], out: str | Path) -> list[dict[str, Any]]:
     """Put the shards of one job together into the run that one machine would have made; returns its summaries."""
     if not parts:
         raise ValueError("there is nothing to merge; give the folders of the shards")
-    settings = [read_settings(path) for path in parts]
+    runs = [read_run(path, empty=True) for path in parts]
+    settings = [run.settings for run in runs]
     first = _without_shard(settings[0])
+    count = int(settings[0]["shard"].split("/")[1])
     shards: dict[int, str] = {}
     for path, one in zip(parts, settings, strict=True):
         other = _without_shard(one)
         differ = sorted(key for key in {*first, *other} if first.get(key) != other.get(key))
         if differ:
             raise ValueError(f"{path} is of another job than {parts[0]}: {differ[0]} differs; merge shards of one job")
-        number, of = (int(half) for half in one.get("shard", "1/1").split("/"))
+        number, of = map(int, one["shard"].split("/"))
         if number in shards:
             raise ValueError(f"{path} is shard {number}/{of}, and so is {shards[number]}; give each once")
         shards[number] = str(path)
-    count = int(settings[0].get("shard", "1/1").split("/")[1])
-    missing = sorted({*range(1, count + 1)} - shards.keys())
-    if missing:
-        raise ValueError(f"shard {missing[0]}/{count} is missing; give all {count}")
-    records = sorted((record for path in parts for record in read_records(path)), key=lambda one: one["unit"])
-    expected = settings[0]["n"] * len(settings[0]["solvers"]) * len(settings[0]["budgets"])
-    if len(records) != expected:
-        raise ValueError(f"there are {len(records)} records of {expected}; run the shards to their end first")
+        if number > of or of != count:
+            raise ValueError(f"{path} is shard {number}/{of}, but {parts[0]} is one of {count}; give shards of one job")
+    # Counted up, for a damaged folder may say that it is one of a thousand million.
+    missing = next((number for number in range(1, count + 1) if number not in shards), None)
+    if missing is not None:
+        raise ValueError(f"shard {missing}/{count} is missing; give all {count}")
+    for path, run in zip(parts, runs, strict=True):
+        if len(run.records) != run.expected:
+            there = f"{len(run.records):,} of {run.expected:,} records"
+            raise ValueError(f"{path} has {there}; run the shards to their end first")
+    records = sorted((record for run in runs for record in run.records), key=lambda one: int(one.get("unit", 0)))
     whole = {**settings[0], "shard": "1/1"}
     folder = RunFolder(out, whole, [len(records)])
     if folder.records_path.exists():
@@ -50,34 +60,43 @@ def _without_shard(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if key != "shard"}
 
 
-def augmented(run: str | Path) -> Iterator[tuple[str, str]]:
+def augmented(path: str | Path) -> Rows:
     """(text, label): every text of a run once, then every text that an attack turned, each with its true label."""
-    names = read_settings(run)["labels"]
-    seen: set[str] = set()
-    turned: list[Record] = []
-    for record in read_records(run):
-        if record["text"] not in seen:
-            seen.add(record["text"])
-            yield record["text"], names[record["label"]]
-        if succeeded(record):
-            turned.append(record)
-    for record in turned:
-        if record["adversarial_text"] not in seen:
-            seen.add(record["adversarial_text"])
-            yield record["adversarial_text"], names[record["label"]]
+    texts, turned = texts_and_turned(path)
+    return texts + turned
+
+
+def texts_and_turned(path: str | Path) -> tuple[Rows, Rows]:
+    """The texts of a run, and those that turned the victim, none of them twice.
+
+    Labels are written as the data wrote them, so that old and new data can be learnt from together.
+    """
+    run = read_run(path)
+    names = [str(name) for name in run.settings.get("classes", run.settings["labels"])]
+    texts: dict[str, str] = {}
+    for record in run.records:
+        texts.setdefault(record["text"], names[record["label"]])
+    turned: dict[str, str] = {}
+    for record in filter(succeeded, run.records):
+        if record["adversarial_text"] not in texts:
+            turned.setdefault(record["adversarial_text"], names[record["label"]])
+    return list(texts.items()), list(turned.items())
 
 
 def write_examples(rows: Sequence[tuple[str, str]], path: str | Path) -> None:
     """Write texts and labels in the format that the ending tells, ready for `train`."""
-    import csv
-
     path = Path(path)
+    check_ending(path)
+    text = io.StringIO()
     if path.suffix == ".jsonl":
-        lines = (json.dumps({"text": text, "label": label}, ensure_ascii=False) + "\n" for text, label in rows)
-        path.write_text("".join(lines), encoding="utf-8")
-    elif path.suffix in (".csv", ".tsv"):
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t")
-            writer.writerows([("text", "label"), *rows])
+        for one, label in rows:
+            text.write(json.dumps({"text": one, "label": label}, ensure_ascii=False) + "\n")
     else:
+        csv.writer(text, delimiter=WRITTEN[path.suffix]).writerows([("text", "label"), *rows])
+    write_whole(path, text.getvalue())
+
+
+def check_ending(path: Path) -> None:
+    """Say that examples cannot be written to such a file."""
+    if path.suffix not in WRITTEN:
         raise ValueError(f"{path} ends in {path.suffix!r}; examples are written to .jsonl, .csv and .tsv files")

@@ -76,7 +76,7 @@ def run_unit(job: Job, unit: Unit) -> list[Record]:
         space = spaces.take(attacked)
         goal = job.goal([labels[place] for place in attacked])
         oracle = oracle_for(job.victim, space, goal)
-        solutions = solve(space.batch, oracle, solver, goal=0.0, seed=seed)
+        solutions = solve(space.batch, oracle, solver, goal=None if job.to_the_end else 0.0, seed=seed)
         finish(job, space, solutions, [records[place] for place in attacked])
     return records
 
@@ -117,6 +117,9 @@ def finish(job: Job, space: Space, solutions: Sequence[Solution], records: Seque
         if wanted and not found.changes:
             # The text is the one it was right about before: the victim does not answer the same when asked again.
             wanted, status = False, "unstable"
+        elif job.to_the_end and not wanted:
+            # Where the highest score of all does not turn the label, nothing does.
+            status = "impossible" if status == "optimal" else status
         elif wanted != found.reached and not error:
             # What the search was told and what the string gets differ: the string is right.
             status = "reached" if wanted else "unstable"

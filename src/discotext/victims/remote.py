@@ -18,6 +18,7 @@ for they would carry texts and token to where nobody sent them.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import random
@@ -39,10 +40,12 @@ from discotext.segments import Floats
 from discotext.version import __version__
 from discotext.victims.function import PROBE, Answers, Binary, shown
 
+LOG = logging.getLogger(__name__)  # without a handler, warnings go to standard error as they are
 TOKEN = "DISCOTEXT_TOKEN"  # the environment variable whose content is sent as a bearer token
 LARGEST = 100_000_000  # bytes of an answer; what is larger is no table of scores
 LONGEST = 300.0  # seconds a service may ask to wait before that counts as a refusal
 REST = 10.0  # seconds without asking after trouble that waiting did not cure
+QUIET = 2  # failures in a row of a service that has answered before, of which nothing is said
 REFUSED = (401, 402, 403, 404, 405, 410)  # whatever the texts are
 
 
@@ -96,6 +99,7 @@ class HttpVictim:
         self._next = -math.inf  # when the rate allows another request
         self._rest = (-math.inf, "")  # until when nothing is asked, and why
         self._kept: dict[str, Floats] = {}
+        self._answered = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -146,19 +150,27 @@ class HttpVictim:
             self.spent += count
             try:
                 with self._opener.open(Request(self.url, data, self.headers), timeout=self.timeout) as response:
-                    return self._read(response)
+                    body = self._read(response)
+                    self._answered = True
+                    return body
             except HTTPError as error:
                 reason, wait = self._refusal(error)
             except (OSError, HTTPException) as error:  # a timeout and an URLError are OSErrors
                 cause = error.reason if isinstance(error, URLError) else error
-                reason, wait = f"{self.name} cannot be reached: {cause or type(cause).__name__}", 0.0
+                said = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+                reason, wait = f"{self.name} cannot be reached: {said}", 0.0
                 if isinstance(cause, ssl.SSLCertVerificationError):
                     wait = math.inf
             if wait > LONGEST:
                 break
             if attempt < self.retries:
                 # Many clients that failed together should not come back together.
-                self._sleep(max(wait, min(2.0**attempt, 60.0) * random.uniform(0.5, 1.0)))
+                pause = max(wait, min(2.0**attempt, 60.0) * random.uniform(0.5, 1.0))
+                # Of a service that answers, a failure or two is nothing to speak of; else nobody should wait unknowing.
+                if not self._answered or attempt >= QUIET or pause > 10:
+                    again = f"trying again in {pause:.0f} s ({attempt + 1} of {self.retries})"
+                    LOG.warning("%s; %s", reason, again)
+                self._sleep(pause)
         else:
             reason += f" ({self.retries + 1} times)"
         self._rest = (self._clock() + REST, reason)

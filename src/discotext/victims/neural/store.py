@@ -97,6 +97,8 @@ def _settings(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(settings, dict) or not {"format", "model", "labels", "sha256"} <= settings.keys():
         raise ValueError(f"{path} is not the settings of a victim; expected format, model, labels and sha256")
+    if not isinstance(settings["sha256"], dict):
+        raise ValueError(f"{path} is damaged: sha256 holds no checksums; train again")
     if settings["format"] != FORMAT:
         raise ValueError(
             f"{folder} has format {settings['format']}, but this version reads format {FORMAT}; train again"
