@@ -57,6 +57,7 @@ SOLVERS = [
     "random",
     "moves",
     "climbing",
+    "survey",
     "local_search",
     "exact",
     "frank_wolfe",

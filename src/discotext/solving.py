@@ -140,6 +140,7 @@ class Search:
             max_forwards=None if stop.forwards is None else max(stop.forwards - 1, 0),
             max_backwards=stop.backwards,
             deadline=None if stop.seconds is None else self.began + stop.seconds,
+            goal=goal,
         )
         self.guarded = Guarded(self.counted, batch)
         # With a deadline, no single call may take so long that it would be missed by much.

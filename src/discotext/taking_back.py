@@ -16,11 +16,11 @@ import numpy as np
 from discotext.oracle import Oracle, RelaxedOracle
 from discotext.problem import Batch, count_changes
 from discotext.segments import Bools, Choices, Floats, Ints
-from discotext.solvers.climbing import Climbers, Purse, climb
+from discotext.solvers.climbing import AROUND, Climbers, Purse, climb
 from discotext.swaps import Swaps, best_of_each, score_swaps
 from discotext.wrappers import Renumbered
 
-EXCHANGES, EXCHANGE_ROUNDS = 8, 2
+EXCHANGES, EXCHANGE_ROUNDS = 16, 4
 
 
 @dataclass
@@ -141,7 +141,7 @@ def exchange_down(batch: Batch, oracle: Oracle, kept: Kept) -> None:
 def reaching(batch: Batch, oracle: Renumbered, start: Climbers, floors: Floats) -> Climbers:
     """Climb for a few rounds; returns, in order, the climbers that came to their floors."""
     purse = Purse(batch, oracle, np.full(len(batch), float(EXCHANGE_ROUNDS * (2 + EXCHANGES))))
-    climbing = climb(batch, oracle, start, EXCHANGES, purse)
+    climbing = climb(batch, oracle, start, EXCHANGES, purse, AROUND)
     held = start.take(np.empty(0, dtype=np.int64))
     try:
         proposal = next(climbing)

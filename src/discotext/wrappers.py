@@ -196,6 +196,7 @@ class Counted(Wrapper):
     asked: it gets −inf, and the problem is `exhausted`. `seconds` is the time spent inside, shared by a call's rows.
 
     max_forwards, max_backwards: for each problem. deadline: on the clock of `time.perf_counter`.
+    goal: the score at which a problem is done, for solvers that spend most where most can be won (`goal_of`).
     """
 
     def __init__(
@@ -206,8 +207,9 @@ class Counted(Wrapper):
         max_forwards: int | None = None,
         max_backwards: int | None = None,
         deadline: float | None = None,
+        goal: float | None = None,
     ) -> None:
-        self.oracle, self.batch = oracle, batch
+        self.oracle, self.batch, self.goal = oracle, batch, goal
         self.max_forwards = np.inf if max_forwards is None else max_forwards
         self.max_backwards = np.inf if max_backwards is None else max_backwards
         self.deadline = np.inf if deadline is None else deadline
@@ -362,3 +364,12 @@ def passes_spent(oracle: Oracle, problems: Ints) -> Ints:
             problems = oracle.numbers[problems]
         oracle = oracle.oracle
     raise TypeError(f"{type(oracle).__name__} is not counted; wrap it in Counted(oracle, batch)")
+
+
+def goal_of(oracle: Oracle) -> float | None:
+    """The score at which problems are done, where `solve` was given one."""
+    while isinstance(oracle, Wrapper):
+        if isinstance(oracle, Counted):
+            return oracle.goal
+        oracle = oracle.oracle
+    return None

@@ -1,9 +1,10 @@
-"""The default: the relaxation finds the region, climbing finds the choice, restarts make sure.
+"""The default: the relaxation finds the region, climbing finds the choice, and what is left goes where it may win.
 
 Measured, on networks small enough to enumerate and on LSTMs of real text: a few Frank–Wolfe steps put several good
-and different feasible choices on the table for three passes each; climbing from more than one of them finds more than
-climbing longer from one; and once all have ended, passes are best spent on new starts, some from slopes at random
-mixtures (far from everything seen), some from the best choice with two words exchanged at random (near it).
+and different feasible choices on the table for three passes each. Climbing from the best of them ends somewhere. If
+there is a goal, most problems that miss it by far will never reach it, so passes go to those that came near. They are
+best spent on a survey of the place (`survey`) and then on new starts: from the best choice with two words exchanged at
+random (near it) and, with high effort, from slopes at random mixtures (far from everything seen).
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ from discotext.problem import Batch
 from discotext.rounding import best_vertex
 from discotext.sampling import interior_point
 from discotext.segments import Bools, Floats, Ints
-from discotext.solvers.climbing import Climbers, Purse, climb
+from discotext.solvers.climbing import AROUND, Climbers, Places, Purse, climb
 from discotext.solvers.exact import enumerate_levels
 from discotext.solvers.frank_wolfe import frank_wolfe, spread_start
 from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.wrappers import Renumbered, passes_spent
+from discotext.solvers.survey import MEASURED, survey
+from discotext.wrappers import Renumbered, goal_of, passes_spent
 
-STEPS, PROPOSALS = 5, 8
+STEPS, PROPOSALS = 5, 12
 IDLE = 10  # waves of restarts without a new pass after which a problem is given up
+FAR, FAR_HIGH = 0.3, 0.7  # share of the way to the goal that may be missing for a problem to be pursued
+NEAR = 300  # passes that a problem gets which has all but reached its goal
 KICKED = 2  # words exchanged at random to leave a local optimum
 
 
@@ -35,8 +39,8 @@ KICKED = 2  # words exchanged at random to leave a local optimum
 class DiscoGuided:
     """Frank–Wolfe, then climbing, then restarts while passes are left.
 
-    effort: "default" ends when the first climbers do, after some dozens of passes. "high" goes on with restarts for as
-        many passes as `Greedy` would spend; a number is a multiple of that.
+    effort: "default" takes some dozens of passes, and more where a goal is near. "high" goes on for about as many
+        passes as `Greedy` would spend; a number is a multiple of that.
     enumerate: score every choice where that costs no more passes than searching, and mark the answer proved.
     """
 
@@ -56,42 +60,67 @@ class DiscoGuided:
         return float(self.effort)
 
     def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
-        starts = 4 if self.multiple else 2
-        usual = 3.0 * STEPS + 2 * starts * (2 + PROPOSALS)
+        usual = 3.0 * STEPS + 2 * self._starts(goal_of(oracle)) * (2 + PROPOSALS)
         passes = np.maximum(self.multiple * greedy_passes(batch), usual)
         small = enumerable(batch, passes) if self.enumerate else np.zeros(len(batch), dtype=bool)
         searched = np.flatnonzero(~small)
         if small.any():
             searched = yield from enumerated(batch, oracle, np.flatnonzero(small), searched)
-        if not len(searched):
-            return
-        yield from renumber(
-            self._search(batch.take(searched), oracle, searched, passes[searched], starts, rng), searched
-        )
+        if len(searched):
+            yield from renumber(self._search(batch.take(searched), oracle, searched, rng), searched)
 
-    def _search(
-        self, batch: Batch, oracle: RelaxedOracle, numbers: Ints, passes: Floats, starts: int, rng: np.random.Generator
+    def _starts(self, goal: float | None) -> int:
+        """From how many vertices to climb. Where a goal tells who is worth more, one will do at first."""
+        return 4 if self.multiple else 2 if goal is None else 1
+
+    def _search(self, batch: Batch, oracle: RelaxedOracle, numbers: Ints, rng: np.random.Generator) -> Proposals:
+        inner, goal = Renumbered(oracle, batch, numbers), goal_of(oracle)
+        everyone = np.arange(len(batch))
+        before, spent = inner.score(everyone, batch.originals()), passes_spent(inner, everyone)
+        purse = Purse(batch, inner, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
+        met = yield from frank_wolfe(batch, inner, everyone, spread_start(batch), STEPS)
+        ended = yield from climb(batch, inner, met.best(self._starts(goal)), PROPOSALS, purse, around(goal), goal)
+        best = ended.best(1)
+        purse.limit = spent + self._allowance(batch, best, before, goal)
+        yield from self._waves(batch, inner, best, purse, rng)
+
+    def _allowance(self, batch: Batch, best: Climbers, before: Floats, goal: float | None) -> Floats:
+        """(B,) passes for each problem, those that brought it here included."""
+        near = np.ones(len(batch))
+        if goal is not None:
+            missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
+            near[best.problems] = np.clip(1 - missing / (FAR_HIGH if self.multiple else FAR), 0, 1)
+        if self.multiple:
+            return np.asarray(self.multiple * greedy_passes(batch) * near * (1 if goal is None else 2))
+        return near * NEAR if goal is not None else np.zeros(len(batch))
+
+    def _waves(
+        self, batch: Batch, oracle: Renumbered, best: Climbers, purse: Purse, rng: np.random.Generator
     ) -> Proposals:
-        inner = Renumbered(oracle, batch, numbers)
-        purse = Purse(batch, inner, passes if self.multiple else np.inf)
-        met = yield from frank_wolfe(batch, inner, np.arange(len(batch)), spread_start(batch), STEPS)
-        ended = yield from climb(batch, inner, met.best(starts), PROPOSALS, purse)
-        idle = np.zeros(len(batch), dtype=np.int64)
-        while self.multiple and len(ended):
-            best = ended.best(1)
+        """Survey the best place of each problem, or start anew, while it can be paid for."""
+        goal, surveyed, idle = goal_of(oracle), Places(), np.zeros(len(batch), dtype=np.int64)
+        while True:
             best = best.take(purse.affords(best.problems, 3 + PROPOSALS) & (idle[best.problems] < IDLE))
             if not len(best):
                 return
-            waved, before = best.problems, passes_spent(inner, best.problems)
-            rich = best.problems[purse.affords(best.problems, 2 * (4 + PROPOSALS))]
-            new = far_starts(batch, inner, rich, rng) + near_starts(batch, inner, best, rng)
+            waved, before = best.problems, passes_spent(oracle, best.problems)
+            here = purse.affords(best.problems, 2 + MEASURED) & surveyed.new(best) & (goal is not None)
+            new = survey(batch, oracle, best.take(here)) + near_starts(batch, oracle, best.take(~here), rng)
+            if self.multiple:
+                rich = ~here & purse.affords(best.problems, 2 * (4 + PROPOSALS))
+                new = new + far_starts(batch, oracle, best.problems[rich], rng)
             active = yield new.proposal()
             new, best = new.take(among(new.problems, active)), best.take(among(best.problems, active))
-            ended = yield from climb(batch, inner, new, PROPOSALS, purse)
+            ended = yield from climb(batch, oracle, new, PROPOSALS, purse, around(goal))
             # In a small space all that is near has been asked before, and a wave may cost nothing and find nothing.
-            idle[waved] = np.where(passes_spent(inner, waved) == before, idle[waved] + 1, 0)
-            # Whoever is still active has a climber that ended; the others have left while it went on.
-            ended = ended + best.take(among(best.problems, ended.problems))
+            idle[waved] = np.where(passes_spent(oracle, waved) == before, idle[waved] + 1, 0)
+            active = yield ended.proposal()
+            best = (best.take(among(best.problems, active)) + ended.take(among(ended.problems, active))).best(1)
+
+
+def around(goal: float | None) -> float:
+    """Where slopes are taken: see `AROUND`."""
+    return 0.0 if goal is None else AROUND
 
 
 def greedy_passes(batch: Batch) -> Floats:

@@ -1,0 +1,109 @@
+"""How TextAttack's side asks the victim: strings to scores, and the slope of the loss at each word.
+
+    network    a network trained here, by its own `scores`
+    stock      a transformer through TextAttack's own wrapper, which pads every text to the length the model can take
+    dynamic    the same, padded to the longest text of the call
+
+TextAttack ranks words by the 1-norm of the gradient of the loss of the predicted class by the word's vector (the mean
+over its pieces). Its own wrappers switch dropout on for that; here it stays off, which can only help the ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import cross_entropy, embedding
+
+from benchmarks.peers.coding import Coded
+from discotext import victim_from
+from discotext.embedding import flushed_denormals
+from discotext.victims.huggingface import load
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """scores: strings to (R, C) logits. slopes: a text to (n, d), a row for each of its words."""
+
+    model: Any
+    scores: Callable[[list[str]], Array]
+    slopes: Callable[[Coded], Array]
+
+
+def asking_for(victim: str) -> dict[str, Asking]:
+    """The ways to ask a victim, by the ending of the searches that use them."""
+    if victim.startswith("hf:"):
+        return transformer(*load(victim.removeprefix("hf:")))
+    made: Any = victim_from(victim)
+    return {"": Asking(made.network, made.scores, lambda text: slopes_by_words(made, text))}
+
+
+def transformer(model: Any, tokeniser: Any) -> dict[str, Asking]:
+    from textattack.models.wrappers import HuggingFaceModelWrapper
+
+    model.eval()
+    stock = HuggingFaceModelWrapper(model, tokeniser)
+
+    def padded(texts: list[str]) -> Array:
+        return np.asarray(stock(texts).double().numpy())
+
+    def dynamic(texts: list[str]) -> Array:
+        with torch.no_grad():
+            found = model(**tokeniser(texts, padding=True, truncation=True, return_tensors="pt")).logits
+        return np.asarray(found.double().numpy())
+
+    return {
+        "": Asking(model, padded, lambda text: slopes_by_pieces(model, tokeniser, text, "max_length")),
+        "-dynamic": Asking(model, dynamic, lambda text: slopes_by_pieces(model, tokeniser, text, True)),
+    }
+
+
+def slopes_by_words(victim: Any, text: Coded) -> Array:
+    """(n, d) of a network of ours: its loss by the vector of each word."""
+    rows = torch.tensor(victim.vocabulary.rows(words[0] for words in text.options), dtype=torch.int64)
+    vectors = embedding(rows, victim.table).unsqueeze(0).requires_grad_()
+    with flushed_denormals():
+        logits = victim.network(vectors, torch.tensor([len(rows)]))
+        (found,) = torch.autograd.grad(cross_entropy(logits, logits.argmax(1)), vectors)
+    return np.asarray(found[0].numpy())
+
+
+def slopes_by_pieces(model: Any, tokeniser: Any, text: Coded, padding: bool | str) -> Array:
+    """(n, d) of a transformer: its loss by the vectors of its tokens, the mean over those of each word."""
+    inputs = tokeniser(
+        [text.decode(text.original)],
+        padding=padding,
+        truncation=True,
+        return_tensors="pt",
+        return_offsets_mapping=True,
+    )
+    pieces = inputs.pop("offset_mapping")[0].numpy()
+    vectors = model.get_input_embeddings()(inputs.pop("input_ids")).detach().requires_grad_()
+    logits = model(inputs_embeds=vectors, **inputs).logits
+    (found,) = torch.autograd.grad(cross_entropy(logits, logits.argmax(1)), vectors)
+    return by_word(found[0].numpy(), pieces, np.array(spans_of(text)))
+
+
+def spans_of(text: Coded) -> list[tuple[int, int]]:
+    """Where each original word begins and ends."""
+    found, at = [], len(text.gaps[0])
+    for words, gap in zip(text.options, text.gaps[1:], strict=True):
+        found.append((at, at + len(words[0])))
+        at += len(words[0]) + len(gap)
+    return found
+
+
+def by_word(slopes: Array, pieces: Array, words: Array) -> Array:
+    """(n, d) the mean over the pieces of each word; 0 where there are none. pieces, words: (·, 2) begin and end."""
+    out = np.zeros((len(words), slopes.shape[1]))
+    for number, (begin, end) in enumerate(words):
+        inside = np.flatnonzero((pieces[:, 0] >= begin) & (pieces[:, 1] <= end) & (pieces[:, 1] > pieces[:, 0]))
+        if len(inside):
+            out[number] = slopes[inside].mean(axis=0)
+    return out

@@ -1,0 +1,68 @@
+"""One of our solvers on a chunk of texts: strings in, strings out, with what it cost."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from benchmarks.peers.records import Record
+from benchmarks.peers.texts import Chunk
+from discotext import Untargeted, oracle_for, solve, solver_named
+from discotext.goals import predictions
+from discotext.victims.victim import checked
+
+
+def attack(victim: Any, chunk: Chunk, solver: str, seed: int) -> list[Record]:
+    """A record for each text. The clock runs from the strings to the last look at the strings that were found.
+
+    A text's seconds are its share as `solve` gives it, stretched so that a chunk's shares add up to its wall clock, and
+    likewise the processor's: on a machine that does other things too, the latter tell more.
+    """
+    began, busy = time.perf_counter(), time.process_time()
+    predicted = predictions(checked(victim, chunk.texts)).tolist()
+    asking = time.perf_counter() - began
+    right = [number for number, label in enumerate(chunk.labels) if predicted[number] == label]
+    space = chunk.space.take(right)
+    found, strings, after = [], [], []
+    if right:
+        oracle = oracle_for(victim, space, Untargeted([chunk.labels[number] for number in right]))
+        found = solve(space.batch, oracle, solver_named(solver), goal=0.0, seed=seed)
+        strings = [space.text(number, one.choice) for number, one in enumerate(found)]
+        again = time.perf_counter()
+        after = predictions(checked(victim, strings)).tolist()
+        asking += time.perf_counter() - again
+    wall, busy = time.perf_counter() - began, time.process_time() - busy
+    share = asking / len(chunk)
+    records = [
+        {
+            "id": row,
+            "predicted": guess,
+            "broken": False,
+            "text": text,
+            "changes": 0,
+            "forwards": 1,
+            "backwards": 0,
+            "reached": 1,
+            "seconds": share,
+            "victim_seconds": share,
+        }
+        for row, guess, text in zip(chunk.ids, predicted, chunk.texts, strict=True)
+    ]
+    for place, number in enumerate(right):
+        one = found[place]
+        forwards = 1 + one.forwards + 1
+        records[number] |= {
+            "broken": after[place] != chunk.labels[number],
+            "text": strings[place],
+            "changes": one.changes,
+            "forwards": forwards,
+            "backwards": one.backwards,
+            "reached": forwards,
+            "seconds": share + one.seconds,
+            "victim_seconds": share + one.oracle_seconds,
+        }
+    total = sum(record["seconds"] for record in records)
+    for record in records:
+        part = record["seconds"] / total
+        record |= {"seconds": part * wall, "cpu_seconds": part * busy}
+    return records

@@ -1,0 +1,150 @@
+"""Tables and pictures of the side-by-side benchmark, from its results alone.
+
+python -m benchmarks.peers.tables            prints the tables, draws the pictures
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import comb
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers.cells import CELLS, title
+from benchmarks.peers.plots import draw_all
+from benchmarks.results_file import PICTURES, RESULTS
+from benchmarks.tables import table
+
+Row = dict[str, Any]
+HEROES = ("disco", "disco-high")
+
+
+def read(results: Path, name: str) -> list[Row]:
+    path = results / f"{name}.jsonl"
+    if not path.exists():
+        raise ValueError(f"there is no {path}; make it by python -m benchmarks.peers.report")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def matrix(rows: Sequence[Row], shown: Callable[[Row], str], before: Callable[[Row], str] | None = None) -> str:
+    """Searches down, cells across. before: what stands in a first line, for the cell as a whole."""
+    cells = [cell for cell in CELLS if any(row["cell"] == cell for row in rows)]
+    searches = list(dict.fromkeys(sorted((row["search"] for row in rows), key=lambda name: "textattack" in name)))
+    found = {(row["search"], row["cell"]): row for row in rows}
+    full = {cell: max((row for row in rows if row["cell"] == cell), key=lambda row: int(row["n"])) for cell in cells}
+    lines = []
+    if before is not None:
+        lines.append(["before", *(before(full[cell]) for cell in cells)])
+    for search in searches:
+        line = [f"`{search}`"]
+        for cell in cells:
+            row = found.get((search, cell))
+            few = "" if row is None or row["n"] == full[cell]["n"] else f" ({row['n']} texts)"
+            line.append("" if row is None else shown(row) + few + ("" if row["verified"] else " (not verified)"))
+        lines.append(line)
+    return table(["search", *map(title, cells)], lines)
+
+
+def accuracy(rows: Sequence[Row]) -> str:
+    def share(row: Row, name: str) -> str:
+        return f"{100 * row[name]:.1f}"
+
+    return matrix(rows, lambda row: share(row, "adversarial_accuracy"), lambda row: share(row, "original_accuracy"))
+
+
+def passes(rows: Sequence[Row]) -> str:
+    """Forwards and backwards for each text attacked; in brackets what that is in forwards, where gradients are used."""
+
+    def shown(row: Row) -> str:
+        per = max(row["attacked"], 1)
+        plain = f"{(row['forwards'] + row['backwards']) / per:,.0f}"
+        return f"{plain} ({row['forward_equivalents'] / per:,.0f})" if row["backwards"] else plain
+
+    return matrix(rows, shown)
+
+
+def seconds(rows: Sequence[Row]) -> str:
+    return matrix(rows, lambda row: f"{row['seconds'] / max(row['attacked'], 1):.3g}")
+
+
+def inside(rows: Sequence[Row]) -> str:
+    """The share of the time that is the victim's, in percent."""
+    return matrix(rows, lambda row: f"{100 * row['victim_seconds'] / row['seconds']:.0f}")
+
+
+def words(rows: Sequence[Row]) -> str:
+    return matrix(rows, lambda row: "" if row["words_changed"] is None else f"{row['words_changed']:.2f}")
+
+
+def p_value(only_first: int, only_second: int) -> float:
+    """McNemar's exact test, two-sided.
+
+    >>> p_value(0, 5), p_value(3, 3)
+    (0.0625, 1.0)
+    """
+    n = only_first + only_second
+    tail = sum(comb(n, k) for k in range(min(only_first, only_second) + 1)) / 2**n
+    return float(min(1.0, 2 * tail))
+
+
+def pairs(texts: Iterable[Mapping[str, Any]], hero: str, least: int = 1) -> list[list[str]]:
+    """One of ours against every other search, over all texts that both attacked and that allow so many changes."""
+    found: dict[str, list[int]] = {}
+    for text in texts:
+        tried = text["searches"]
+        if hero not in tried or not text["right"] or text["budget"] < least:
+            continue
+        mine = tried[hero]
+        for search, (broken, changed, *_) in tried.items():
+            counts = found.setdefault(search, [0, 0, 0, 0, 0])
+            counts[0] += 1
+            counts[1] += mine[0] > broken
+            counts[2] += broken > mine[0]
+            if broken and mine[0]:
+                counts[3] += mine[1]
+                counts[4] += changed
+    return [
+        [
+            f"`{hero}`",
+            f"`{search}`",
+            str(n),
+            str(only),
+            str(other),
+            f"{p_value(only, other):.2g}",
+            f"{100 * (ours / theirs - 1):+.1f} %" if theirs else "",
+        ]
+        for search, (n, only, other, ours, theirs) in sorted(found.items(), key=lambda item: "textattack" in item[0])
+        if search != hero
+    ]
+
+
+def against(texts: Sequence[Mapping[str, Any]]) -> str:
+    head = ["ours", "against", "texts", "only ours breaks", "only the other", "p", "words changed, both break"]
+    return table(head, [line for hero in HEROES for line in pairs(texts, hero)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--pictures", type=Path, default=PICTURES)
+    options = parser.parse_args()
+    try:
+        rows, every = read(options.results, "peers"), read(options.results, "peers_texts")
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    for heading, text in (
+        ("Accuracy left, %", accuracy(rows)),
+        ("Passes for each text attacked (in brackets forward-equivalents)", passes(rows)),
+        ("Seconds for each text attacked", seconds(rows)),
+        ("Of these inside the victim, %", inside(rows)),
+        ("Words changed where the text was broken", words(rows)),
+        ("Text by text, all cells together", against(every)),
+    ):
+        print(f"\n{heading}\n\n{text}")
+    draw_all(rows, every, options.pictures)
+
+
+if __name__ == "__main__":
+    main()

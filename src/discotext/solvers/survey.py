@@ -1,0 +1,57 @@
+"""A survey: where climbing ends, measure what the slope only guesses, one change at a time, then combine.
+
+The most promising swaps and every way back are scored singly, also those that are a change too many for the budget:
+what they gain is put in place of their slopes, and from there on it is as if the gradient had said so. Pairs of a swap
+and a way back, and the vertex of all that gains most, are scored in turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discotext.oracle import RelaxedOracle
+from discotext.problem import Batch
+from discotext.rounding import best_vertex
+from discotext.segments import Floats, rank_in_group
+from discotext.solvers.climbing import AROUND, Climbers, slopes_at
+from discotext.solvers.moves import best_moves
+from discotext.swaps import best_of_each
+
+MEASURED, COMBINED = 24, 8
+
+
+def survey(batch: Batch, oracle: RelaxedOracle, at: Climbers) -> Climbers:
+    """The best that a survey finds for each climber, of those it finds better."""
+    layout = batch.take(at.problems)
+    gains = measured(layout, oracle, at)
+    moves = best_moves(layout, at.choices, gains, COMBINED - 1)
+    vertex = np.zeros_like(at.choices)
+    vertex[:, : layout.n_max] = best_vertex(gains, layout)
+    rows = np.concatenate([moves.rows, np.arange(len(at))])
+    order = np.argsort(rows, kind="stable")
+    rows, choices = rows[order], np.concatenate([moves.apply(at.choices), vertex])[order]
+    scores = oracle.score(at.problems[rows], choices)
+    best = best_of_each(rows, scores)
+    best = best[scores[best] > at.scores[rows[best]]]
+    return Climbers(at.problems[rows[best]], choices[best], scores[best])
+
+
+def measured(layout: Batch, oracle: RelaxedOracle, at: Climbers) -> Floats:
+    """Flat like a gradient: what each measured swap gains over what is chosen, 0 for that, −inf for the rest."""
+    choices = at.choices[:, : layout.n_max]
+    chosen = layout.chosen(choices)
+    slopes = slopes_at(oracle, at, layout, AROUND)
+    promise = slopes - slopes[chosen][layout.position_of]
+    changed = chosen != layout.starts
+    promise[layout.starts] = -np.inf
+    promise[chosen] = -np.inf
+    order = np.lexsort((-promise, layout.row_of))
+    picked = order[(rank_in_group(layout.row_of[order]) < MEASURED) & np.isfinite(promise[order])]
+    tried = np.sort(np.concatenate([picked, layout.starts[changed]]))
+    rows, positions = layout.row_of[tried], layout.position_of[tried]
+    swapped = at.choices[rows]
+    swapped[np.arange(len(tried)), positions - layout.first_position[rows]] = tried - layout.starts[positions]
+    gains = np.full(len(slopes), -np.inf)
+    gains[chosen] = 0.0
+    gains[tried] = oracle.score(at.problems[rows], swapped) - at.scores[rows]
+    return gains
