@@ -67,7 +67,7 @@ bench-peers: setup $(VENV)/test.stamp $(VENV)/bench.stamp .venv-peers/setup.stam
 	$(BIN)/python -m benchmarks.peers.tables
 
 paper: setup ## The paper's table again (needs DISCOTEXT_DATA; an hour, and 20 minutes to train the victims)
-	$(BIN)/discotext reproduce --out paper
+	$(BIN)/discotext reproduce --out paper --workers 2
 
 docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -31,6 +31,8 @@ def attack_options(command: Any) -> Any:
             type=click.Path(path_type=Path),
             help="A folder for records; the same command goes on where it stopped.",
         ),
+        click.option("--threads", type=Count(1), help="Of each worker; the processors are shared out unless told."),
+        click.option("--workers", type=Count(1), help="Processes on this machine; records are the same."),
         click.option("--target", type=Count(0), help="The class wanted, by number; any wrong one unless told."),
         click.option("--words", multiple=True, type=Count(0), help="How many words may change; repeatable."),
         click.option("--budget", multiple=True, help="Share of words that may change; repeatable. 0.2 unless told."),
@@ -60,8 +62,9 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
 
     quick_start()
     from discotext.experiment.attack import job_from_options, run
+    from discotext.experiment.executors import executor_of
 
-    taken = {name: options.pop(name) for name in ("as_json", "out")}
+    taken = {name: options.pop(name) for name in ("as_json", "out", "workers", "threads")}
     job = job_from_options(victim, data, solvers, **options)
     console = Console(stderr=True)
     named = ", ".join(job.solvers)
@@ -70,7 +73,7 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
         pairs = zip(job.examples.names, job.victim.labels, strict=True)
         console.print(f"the data's classes are taken as the victim's: {', '.join(f'{a} → {b}' for a, b in pairs)}")
     with watched(console, len(job.units)) as watch:
-        result = run(job, taken["out"], watch)
+        result = run(job, taken["out"], watch, executor_of(taken["workers"], taken["threads"]))
     failed = [record for record in result.records if record["status"] == "failed"]
     if failed:
         of = f"{len(failed)} of {len(result.records)} records"

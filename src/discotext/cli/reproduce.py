@@ -23,9 +23,17 @@ NAMES = ["imdb", "ag_news", "trec"]
 @click.option("--texts", default=500, show_default=True, type=Count(0), help="Then so many in all.")
 @click.option("--filtered", is_flag=True, help="Candidates as this package filters them, in place of the paper's.")
 @click.option("--seed", default=0, show_default=True, type=Count(0), help="Which texts, and all chance.")
+@click.option("--workers", type=Count(1), help="Processes on this machine; records are the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(
-    out: Path, data: tuple[str, ...], per_class: int, texts: int, filtered: bool, seed: int, as_json: bool
+    out: Path,
+    data: tuple[str, ...],
+    per_class: int,
+    texts: int,
+    filtered: bool,
+    seed: int,
+    workers: int | None,
+    as_json: bool,
 ) -> None:
     """Make the paper's table again, its own figures beside ours.
 
@@ -38,6 +46,7 @@ def command(
     need("torch", extra="torch", reason="the paper's LSTM")
     quick_start()
     from discotext.cli.attacking import watched
+    from discotext.experiment.executors import executor_of
     from discotext.experiment.paper import reproduce, table
 
     talk = Console(stderr=True)
@@ -46,7 +55,11 @@ def command(
         talk.print(said, highlight=False)
 
     with watched(talk, 1) as watch:
-        rows = table(reproduce(out, data or tuple(NAMES), per_class, texts, seed, filtered, tell, watch))
+        rows = table(
+            reproduce(
+                out, data or tuple(NAMES), per_class, texts, seed, filtered, tell, watch, executor_of(workers, None)
+            )
+        )
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")
     else:

@@ -9,12 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from discotext.experiment.executors import Executor, Serial
 from discotext.experiment.folder import RunFolder
 from discotext.experiment.given import budgets_from_options, budgets_of, shard_of, whole
 from discotext.experiment.job import CHUNK, Job
 from discotext.experiment.metrics import mcnemar, summaries
 from discotext.experiment.report.reading import check_records
-from discotext.experiment.work import Record, run_unit
+from discotext.experiment.work import Record
 from discotext.solvers import SOLVERS, solver_named
 from discotext.solvers.proposal import Solver
 from discotext.text.candidates import Candidates
@@ -68,6 +69,7 @@ def compare(
     out: str | Path | None = None,
     chunk: int = CHUNK,
     watch: Watch | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Attack the same texts, with the same candidates and budget, by several solvers.
 
@@ -77,6 +79,7 @@ def compare(
     target: the class wanted; any other than the true one without it.
     out: a folder for records; the same call goes on where it stopped.
     watch: called after each unit of work with units done, units in all, and the unit's records.
+    executor: who does the work: this process, or `Processes(workers)`; the records are the same.
     """
     job = job_of(
         victim,
@@ -90,7 +93,7 @@ def compare(
         target=target,
         chunk=chunk,
     )
-    return run(job, out, watch)
+    return run(job, out, watch, executor)
 
 
 def attack(victim: Any, data: Any, solver: str | Solver = "auto", **settings: Any) -> Result:
@@ -117,7 +120,8 @@ def job_of(victim: Any, data: Any, solvers: Any, **settings: Any) -> Job:
     if limit is not None:
         examples = examples.sample(limit, seed)
     finder = settings["candidates"] or Candidates()
-    return Job(model, examples, finder, solvers_named(model, solvers), budgets, seed, target, chunk)
+    named = (victim, False) if isinstance(victim, str) else None
+    return Job(model, examples, finder, solvers_named(model, solvers), budgets, seed, target, chunk, named=named)
 
 
 def job_from_options(
@@ -144,7 +148,8 @@ def job_from_options(
     examples = examples_for(model, data, (text_column, label_column))
     if limit is not None:
         examples = examples.sample(limit, seed)
-    job = Job(model, examples, finder, solvers_named(model, solvers), budgets, seed, target)
+    named = (victim, trust)
+    job = Job(model, examples, finder, solvers_named(model, solvers), budgets, seed, target, named=named)
     return job if part is None else job.shard(*part)
 
 
@@ -199,7 +204,9 @@ def done_before(job: Job, folder: RunFolder, done: int) -> list[Record]:
     return records
 
 
-def run(job: Job, out: str | Path | None = None, watch: Watch | None = None) -> Result:
+def run(
+    job: Job, out: str | Path | None = None, watch: Watch | None = None, executor: Executor | None = None
+) -> Result:
     """Do all units that are not done yet, in order."""
     warn_of_long(job.examples.texts)
     folder = None
@@ -211,8 +218,7 @@ def run(job: Job, out: str | Path | None = None, watch: Watch | None = None) -> 
         records = done_before(job, folder, done)
         if watch is not None:
             watch(done, len(job.units), records)
-    for count, unit in enumerate(job.units[done:], start=done + 1):
-        made = run_unit(job, unit)
+    for count, made in enumerate((executor or Serial()).run(job, job.units[done:]), start=done + 1):
         if folder is not None:
             folder.append(made)
         records += made

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from discotext.oracle import RelaxedOracle, UnavailableError
 from discotext.solvers.proposal import Solver
 from discotext.text.candidates import Candidates
 from discotext.version import __version__
+from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim, checked
 
 CHUNK = 64  # texts of a unit: enough for full calls, and little to lose
@@ -60,6 +61,7 @@ class Job:
 
     solvers: by the names under which they appear in records. target: a class number for targeted attacks.
     only: part i of n of the chunks, for work that is spread.
+    named: how the victim was named, and whether it is trusted; it is loaded anew where the job is sent.
     to_the_end: whether a search goes on, and makes the score as high as it can, after the label has turned.
     """
 
@@ -73,6 +75,7 @@ class Job:
     chunk: int = CHUNK
     only: tuple[int, int] = (1, 1)
     to_the_end: bool = False
+    named: tuple[str, bool] | None = None
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
@@ -85,6 +88,16 @@ class Job:
                 )
         if self.target is not None and not 0 <= self.target < len(self.victim.labels):
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: settings, and of a victim that was named only the name."""
+        state = {one.name: getattr(self, one.name) for one in fields(self)}
+        return state | {"victim": None} if self.named else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["named"]:
+            state = state | {"victim": victim_from(*state["named"])}
+        self.__dict__.update(state)
 
     @cached_property
     def finder(self) -> Candidates:

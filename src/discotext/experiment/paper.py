@@ -11,7 +11,7 @@ states of its LSTM are read is not said either; ours is the LSTM of `discotext t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ import numpy as np
 from discotext.data.examples import Examples
 from discotext.data.named import load
 from discotext.experiment.attack import Watch, job_of, run
-from discotext.experiment.job import CHUNK
+from discotext.experiment.executors import Executor
+from discotext.experiment.job import CHUNK, Job
 from discotext.experiment.metrics import summarise
 from discotext.experiment.work import Record
 from discotext.solvers import DiscoAdam, DiscoProximal, solver_named
@@ -111,40 +112,43 @@ def reproduce(
     filtered: bool = False,
     tell: Tell = lambda said: None,
     watch: Watch | None = None,
+    executor: Executor | None = None,
 ) -> list[Row]:
     """Run the paper's table into a folder; what is there already is not done again."""
-    return [row for name in data for row in _of_data(Path(out), name, per_class, texts, seed, filtered, tell, watch)]
+    found: list[Row] = []
+    for name in data:
+        victim = victim_for(name, Path(out) / "victims", tell)
+        home = Path(out) / (f"{name}-filtered" if filtered else name)
+        records: dict[tuple[str, str], list[Record]] = {}
+        for part, examples in samples(name, per_class, texts, seed).items():
+            for method, job in jobs(name, str(victim), examples, seed, filtered, whole=part == "rest").items():
+                tell(f"{name}: {len(examples)} texts, {method}")
+                folder = home / part / method.replace(", ", "-").replace(" ", "-")
+                records[part, method] = run(job, folder, watch, executor).records
+        found += [Row(name, one, records["sample", one], records.get(("rest", one), [])) for one in solvers()]
+    return found
 
 
-def _of_data(
-    out: Path, name: str, per_class: int, texts: int, seed: int, filtered: bool, tell: Tell, watch: Watch | None
-) -> Iterator[Row]:
-    victim = victim_for(name, out / "victims", tell)
-    home = out / (f"{name}-filtered" if filtered else name)
-    parts = samples(name, per_class, texts, seed)
-    found: dict[tuple[str, str], list[Record]] = {}
-    for part, examples in parts.items():
-        skipped = [method for method in solvers() if part == "rest" and (name, method) in SLOW]
-        for method, solver in solvers().items():
-            if method in skipped:
-                continue
-            tell(f"{name}: {len(examples)} texts, {method}")
-            job = job_of(
-                str(victim),
-                examples,
-                {method: solver},
-                budget=BUDGETS[name],
-                words=None,
-                candidates=candidates(filtered),
-                limit=None,
-                seed=seed,
-                target=None,
-                chunk=CHUNK,
-            )
-            folder = home / part / method.replace(", ", "-").replace(" ", "-")
-            found[part, method] = run(replace(job, to_the_end=method == TO_THE_END), folder, watch).records
-    for method in solvers():
-        yield Row(name, method, found[("sample", method)], found.get(("rest", method), []))
+def jobs(data: str, victim: str, examples: Examples, seed: int, filtered: bool, *, whole: bool) -> dict[str, Job]:
+    """One job for each method; those that are too slow for the whole are left out of it."""
+    made = {}
+    for method, solver in solvers().items():
+        if whole and (data, method) in SLOW:
+            continue
+        job = job_of(
+            victim,
+            examples,
+            {method: solver},
+            budget=BUDGETS[data],
+            words=None,
+            candidates=candidates(filtered),
+            limit=None,
+            seed=seed,
+            target=None,
+            chunk=CHUNK,
+        )
+        made[method] = replace(job, to_the_end=method == TO_THE_END)
+    return made
 
 
 def table(found: Sequence[Row]) -> list[dict[str, Any]]:

@@ -1,0 +1,184 @@
+"""Whoever does the work, and however often one of them dies, the records are the same."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from discotext import Candidates, Examples
+from discotext.experiment.attack import compare, job_of, run
+from discotext.experiment.executors import Processes, Serial, Worker, executor_of
+from discotext.experiment.folder import read_records
+from discotext.text.sources import Listed
+
+TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad", "fine", "poor"] * 20)]
+LABELS = [1, 0, 1, 0] * 20
+VICTIM = """
+    import os, time
+    from pathlib import Path
+
+    HERE = Path(__file__).parent
+
+    def scores(texts):
+        rows = []
+        for text in texts:
+            if "no. 33" in text and (HERE / "deadly").exists():
+                if not (HERE / "forever").exists():
+                    (HERE / "deadly").unlink()
+                os._exit(3)
+            if "no. 12" in text and (HERE / "broken").exists():
+                raise ValueError("this text is too much")
+            time.sleep(0.0005)
+            z = sum({"good": 2.0, "fine": 0.3, "bad": -2.0, "poor": -0.2}.get(word, 0.0) for word in text.split())
+            rows.append([-z, z + 0.1])
+        return rows
+"""
+FINDER = Candidates(Listed({"good": ["fine", "poor"], "bad": ["poor", "fine"]}), ())
+
+
+@pytest.fixture
+def victim(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(textwrap.dedent(VICTIM))
+    return f"py:{file}:scores"
+
+
+def untimed(records):
+    return [{key: value for key, value in one.items() if "seconds" not in key} for one in records]
+
+
+def attacked(victim, **more):
+    settings = {"candidates": FINDER, "words": 1, "chunk": 8, **more}
+    return compare(victim, (TEXTS, LABELS), ["greedy", "random"], **settings)
+
+
+def test_workers_write_the_records_of_one_process_in_the_same_order(victim, tmp_path):
+    alone = attacked(victim, out=tmp_path / "alone")
+    together = attacked(victim, out=tmp_path / "together", executor=Processes(2))
+    assert untimed(together.records) == untimed(alone.records)
+    assert untimed(read_records(tmp_path / "together")) == untimed(read_records(tmp_path / "alone"))
+    assert together.summary["solvers"]["greedy"]["success_rate"] > 0
+
+
+def test_what_was_begun_alone_goes_on_with_workers(victim, tmp_path):
+    whole = attacked(victim)
+    job = job_of(
+        victim, (TEXTS, LABELS), ["greedy", "random"], budget=0.2, words=1, candidates=FINDER, limit=None, seed=0,
+        target=None, chunk=8,
+    )  # fmt: skip
+
+    class Lazy:
+        def run(self, job, units):
+            yield from Serial().run(job, units[:5])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(job, tmp_path / "run", executor=Lazy())
+    done = run(job, tmp_path / "run", executor=Processes(2))
+    assert untimed(done.records) == untimed(whole.records)
+
+
+def test_a_worker_that_dies_costs_nothing_but_time(victim, tmp_path):
+    whole = attacked(victim)
+    (tmp_path / "deadly").touch()
+    again = attacked(victim, executor=Processes(2))
+    assert not (tmp_path / "deadly").exists()
+    assert untimed(again.records) == untimed(whole.records)
+
+
+def test_texts_that_kill_every_worker_end_the_run_in_a_sentence_and_what_is_done_is_kept(victim, tmp_path):
+    (tmp_path / "deadly").touch()
+    (tmp_path / "forever").touch()
+    with pytest.raises(RuntimeError, match=r"ended 3 times on the same texts \(chunk 4\)"):
+        attacked(victim, out=tmp_path / "run", executor=Processes(2))
+    # Four chunks under two solvers come before it.
+    assert len(list(read_records(tmp_path / "run"))) == 4 * 2 * 8
+
+
+def test_a_text_on_which_the_victim_fails_costs_that_text_alone(victim, tmp_path):
+    (tmp_path / "broken").touch()
+    found = attacked(victim, executor=Processes(2))
+    failed = {record["id"] for record in found.records if record["status"] == "failed"}
+    assert failed == {12}
+    assert untimed(found.records) == untimed(attacked(victim).records)
+
+
+def test_a_worker_killed_from_outside_is_replaced(victim, monkeypatch):
+    whole = attacked(victim)
+    made = []
+    usual = Worker.__init__
+
+    def noted(self, *given):
+        usual(self, *given)
+        made.append(self)
+
+    monkeypatch.setattr(Worker, "__init__", noted)
+
+    def killer():
+        while not made or made[0].busy is None:
+            time.sleep(0.01)
+        os.kill(made[0].process.pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    again = attacked(victim, executor=Processes(2))
+    thread.join()
+    assert len(made) >= 3
+    assert untimed(again.records) == untimed(whole.records)
+    assert not any(worker.process.is_alive() for worker in made)
+
+
+def test_a_victim_that_cannot_be_sent_is_told_in_a_sentence():
+    with pytest.raises(ValueError, match=r"cannot be sent to other processes .*name it"):
+        compare(lambda texts: [[0.0, 1.0]] * len(texts), (TEXTS, LABELS), ["greedy"], executor=Processes(2))
+
+
+def test_a_victim_that_is_gone_when_workers_load_it_is_told(victim, tmp_path):
+    job = job_of(
+        victim, Examples.of(TEXTS, LABELS, names=["0", "1"]), ["greedy"], budget=0.2, words=1, candidates=FINDER,
+        limit=None, seed=0, target=None, chunk=8,
+    )  # fmt: skip
+    (tmp_path / "mine.py").unlink()
+    with pytest.raises(ValueError, match=r"mine\.py"):
+        run(job, executor=Processes(2))
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="workers is 0"):
+        Processes(0)
+    assert isinstance(executor_of(None, None), Serial)
+    assert executor_of(3, None) == Processes(3)
+    assert executor_of(None, 2) == Processes(1, 2)
+
+
+def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_of_one(tmp_path):
+    torch = pytest.importorskip("torch")
+    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.store import save_victim
+    from discotext.victims.neural.victim import NeuralVictim
+    from discotext.victims.neural.vocabulary import Vocabulary
+
+    torch.manual_seed(0)
+    words = ["good", "bad", "fine", "poor", "a", "film", "no"]
+    network = Network(Shape("lstm", 2, 8, hidden=8))
+    made = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("0", "1"))
+    save_victim(made, tmp_path / "victim")
+    lists = tmp_path / "lists.json"
+    lists.write_text('{"good": ["fine", "poor", "bad"], "bad": ["poor", "fine"], "poor": ["bad", "good"]}')
+    rows = "\n".join(f"{text},{label}" for text, label in zip(TEXTS, LABELS, strict=True))
+    (tmp_path / "data.csv").write_text(f"text,label\n{rows}\n")
+    records = []
+    for workers in ("1", "2"):
+        out = tmp_path / f"run{workers}"
+        command = ["attack", str(tmp_path / "victim"), str(tmp_path / "data.csv"), "--solver", "disco", "--words", "1"]
+        command += ["--synonyms", str(lists), "--workers", workers, "--threads", "1", "--out", str(out)]
+        done = subprocess.run([sys.executable, "-m", "discotext", *command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        records.append(untimed(read_records(out)))
+    assert records[0] == records[1]
+    assert len(records[0]) == len(TEXTS)
