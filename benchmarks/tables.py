@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from benchmarks import audit
@@ -175,6 +176,15 @@ def throughput() -> str:
     return table(["victim", "call", "texts/s", "bare model", "share"], rows)
 
 
+def put(page: Path, name: str, text: str) -> None:
+    """Write a text between the marks of this name."""
+    begin, end = f"<!-- {name} -->\n", "\n<!-- end -->"
+    before, rest = page.read_text().split(begin, 1)
+    # Where nothing stands between the marks yet, the end follows at once.
+    after = ("\n" + rest).split(end, 1)[1]
+    page.write_text(before + begin + text + end + after)
+
+
 def main() -> None:
     docs = PICTURES.parent
     for page, name, text in (
@@ -191,12 +201,7 @@ def main() -> None:
         (docs / "solvers.md", "step-cost", step_cost()),
         (docs.parent / "README.md", "short", short()),
     ):
-        whole = page.read_text()
-        begin, end = f"<!-- {name} -->\n", "\n<!-- end -->"
-        before, rest = whole.split(begin, 1)
-        # Where nothing stands between the marks yet, the end follows at once.
-        after = ("\n" + rest).split(end, 1)[1]
-        page.write_text(before + begin + text + end + after)
+        put(page, name, text)
 
 
 if __name__ == "__main__":

@@ -182,3 +182,13 @@ def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_
         records.append(untimed(read_records(out)))
     assert records[0] == records[1]
     assert len(records[0]) == len(TEXTS)
+
+
+def test_a_victim_worse_than_a_blind_guess_is_told(victim, tmp_path):
+    for flip in (0, 1):
+        rows = "\n".join(f"{text},{label ^ flip}" for text, label in zip(TEXTS, LABELS, strict=True))
+        (tmp_path / "data.csv").write_text(f"text,label\n{rows}\n")
+        command = ["attack", victim, str(tmp_path / "data.csv"), "--words", "1"]
+        done = subprocess.run([sys.executable, "-m", "discotext", *command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert ("less than a blind guess" in done.stderr) == bool(flip)

@@ -195,6 +195,14 @@ def test_the_headline_is_about_the_strongest_attack(tmp_path):
     assert "turns 4 and disco 0" in read.all("section", id="solvers")[0][2]
 
 
+def test_of_two_that_are_as_strong_the_headline_takes_the_one_that_proves_more(tmp_path):
+    first = [record(0, "disco"), record(1, "disco", status="improved")]
+    proved = [record(0, "greedy"), record(1, "greedy", status="impossible")]
+    read = Reader(page(read_run(folder(tmp_path / "run", first + proved, settings(2, budgets=["0.2"])))))
+    assert "greedy on 2 texts" in read.all("body")[0][2]
+    assert "This is the true worst case: every verdict is proved." in read.all("body")[0][2]
+
+
 @pytest.mark.parametrize("status", ["misclassified", "failed", "unchanged"])
 def test_a_run_in_which_nothing_happened_has_a_page(tmp_path, status):
     found = [record(number, status=status) for number in range(3)]

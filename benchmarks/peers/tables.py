@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.peers.cells import CELLS, title
 from benchmarks.peers.plots import draw_all
 from benchmarks.results_file import PICTURES, RESULTS
-from benchmarks.tables import table
+from benchmarks.tables import put, table
 
 Row = dict[str, Any]
 HEROES = ("disco", "disco-high")
@@ -125,6 +125,30 @@ def against(texts: Sequence[Mapping[str, Any]]) -> str:
     return table(head, [line for hero in HEROES for line in pairs(texts, hero)])
 
 
+def brief(rows: Sequence[Row]) -> str:
+    """What the README shows: two cells, side by side."""
+    shown = {
+        "disco": "`disco`",
+        "disco-high": "`disco-high`",
+        "greedy": "our `greedy`",
+        "textattack-greedy": "TextAttack `GreedySearch`",
+        "textattack-wir-delete": "TextAttack `GreedyWordSwapWIR`, delete",
+        "textattack-wir-gradient": "TextAttack `GreedyWordSwapWIR`, gradient",
+    }
+    found = {(row["cell"], row["search"]): row for row in rows}
+    lines = []
+    for search, name in shown.items():
+        line = [name]
+        for cell in ("ag_news-20", "imdb-5"):
+            row = found[cell, search]
+            spent, took = (row["forwards"] + row["backwards"]) / row["attacked"], row["seconds"] / row["attacked"]
+            line += [f"{100 * row['adversarial_accuracy']:.1f} %", f"{spent:,.0f}", f"{took:.2g}"]
+            line += [f"{row['words_changed']:.1f}"]
+        lines.append(line)
+    four = ["accuracy left", "passes", "seconds", "words"]
+    return table(["search", "AG News, 20 %: " + four[0], *four[1:], "IMDB, 5 %: " + four[0], *four[1:]], lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=RESULTS)
@@ -144,6 +168,11 @@ def main() -> None:
     ):
         print(f"\n{heading}\n\n{text}")
     draw_all(rows, every, options.pictures)
+    if options.results == RESULTS:
+        put(PICTURES.parents[1] / "README.md", "peers-readme", brief(rows))
+        sections = (accuracy(rows), passes(rows), seconds(rows), against(every))
+        for name, text in zip(("accuracy", "passes", "seconds", "pairs"), sections, strict=True):
+            put(PICTURES.parent / "solvers.md", f"peers-{name}", text)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
         console.print(f"the data's classes are taken as the victim's: {', '.join(f'{a} → {b}' for a, b in pairs)}")
     with watched(console, len(job.units)) as watch:
         result = run(job, taken["out"], watch, executor_of(taken["workers"], taken["threads"]))
+    tell_if_worse_than_chance(console, result)
     failed = [record for record in result.records if record["status"] == "failed"]
     if failed:
         of = f"{len(failed)} of {len(result.records)} records"
@@ -88,6 +89,19 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
     if result.folder is not None:
         console.print(
             f"records in {result.folder}; `discotext report {result.folder}` makes a page of them",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def tell_if_worse_than_chance(console: Console, result: Any) -> None:
+    """A victim that is right less often than a blind guess most likely has its classes mixed up."""
+    row = next(iter(result.summary["solvers"].values()))
+    right, blind = row["original_accuracy"], 1 / max(len(result.settings["labels"]), 1)
+    if right is not None and row["original_accuracy_high"] < blind:
+        console.print(
+            f"the victim is right on {percent(right)} of the texts, less than a blind guess: are its classes and the "
+            "data's in the same order? `discotext check` tells",
             highlight=False,
             soft_wrap=True,
         )

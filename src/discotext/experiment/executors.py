@@ -77,7 +77,8 @@ class Processes:
                         if tries[place] == TRIES:
                             raise RuntimeError(
                                 f"a worker process ended {TRIES} times on the same texts (chunk {units[place].chunk}): "
-                                "was it killed, or did memory run out? Try fewer workers; what is done is kept"
+                                "was it killed, or did memory run out? Try fewer workers; what is done is kept. "
+                                "(A script must call this under `if __name__ == '__main__':`)"
                             )
                         left.appendleft((place, units[place]))
                         workers[workers.index(worker)] = Worker(job, worker.number, threads)

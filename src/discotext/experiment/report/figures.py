@@ -25,7 +25,12 @@ class Strongest:
         # Numbers of words and shares are never mixed in a run, so the largest value is the largest budget.
         budget, summary = max(run.begun, key=lambda pair: pair[1]["budget"])
         rows: dict[str, Summary] = summary["solvers"]
-        solver = min(rows, key=lambda name: (rows[name]["adversarial_accuracy"], -(rows[name]["success_rate"] or 0)))
+
+        def weakness(name: str) -> tuple[float, ...]:
+            row = rows[name]  # of those that are as strong, the one that proves more comes first
+            return row["adversarial_accuracy"], -(row["success_rate"] or 0), -(row["optimal"] or 0)
+
+        solver = min(rows, key=weakness)
         return cls(run, budget, solver)
 
     @cached_property

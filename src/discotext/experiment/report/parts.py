@@ -39,7 +39,9 @@ def headline(attack: Strongest) -> Markup:
     ]
     if row["perturbation"] is not None:
         more.append(f"Where it succeeds it changes {percent(row['perturbation'])} of a text’s words on average.")
-    if row["optimal"]:
+    if row["optimal"] == 1:
+        more.append("This is the true worst case: every verdict is proved.")
+    elif row["optimal"]:
         more.append(f"For {percent(row['optimal'])} of the attacks the verdict is proved.")
     return joined(element("h1", said), element("p", " ".join(more), class_="lead"))
 
