@@ -1,7 +1,6 @@
 """Counter-fitting does to each pair what its term says, and leaves the rest alone."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -196,10 +195,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(files, out, w
     assert words in done.stderr
 
 
-def test_on_glove_the_order_of_similarity_comes_nearer_to_peoples():
-    folder = Path(os.environ.get("DISCOTEXT_DATA", "")) / "constraints"
-    if not folder.is_dir():
-        pytest.skip("DISCOTEXT_DATA does not name a folder with constraints")
+def test_on_glove_the_order_of_similarity_comes_nearer_to_peoples(shared_data):
+    folder = shared_data / "constraints"
     whole = WordVectors.read(folder.parent / "vectors" / "glove.6B.100d.wink.f16.npz")
     before = whole.take(whole.words[:20_000])
     synonyms = read_pairs(folder / "ppdb_synonyms.txt")

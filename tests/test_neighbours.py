@@ -291,11 +291,8 @@ def test_without_a_folder_named_the_one_of_the_system_is_used(tmp_path, monkeypa
     assert kept(tmp_path).suffix == ".safetensors"
 
 
-def test_neighbours_of_glove_are_alike():
-    path = Path(os.environ.get("DISCOTEXT_DATA", "")) / "vectors" / "glove.6B.100d.wink.f16.npz"
-    if not path.is_file():
-        pytest.skip("DISCOTEXT_DATA does not name a folder with vectors")
-    whole = WordVectors.read(path)
+def test_neighbours_of_glove_are_alike(shared_data):
+    whole = WordVectors.read(shared_data / "vectors" / "glove.6B.100d.wink.f16.npz")
     words = whole.take(whole.words[:20_000])
     table = nearest(words, np.array([words.row["good"], words.row["france"]]))
     assert "better" in dict(table.of("good"))

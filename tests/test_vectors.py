@@ -1,8 +1,6 @@
 """Vectors come back as they went, and damaged files say where they are damaged."""
 
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,12 +98,8 @@ def test_forty_thousand_words_are_read_in_a_second_or_two(tmp_path, ending):
     assert time.perf_counter() - began < 10
 
 
-def test_the_shared_vectors_are_read():
-    folder = os.environ.get("DISCOTEXT_DATA")
-    path = Path(folder or "") / "vectors" / "glove.6B.100d.wink.f16.npz"
-    if not folder or not path.exists():
-        pytest.skip("DISCOTEXT_DATA does not name a folder with vectors")
-    vectors = WordVectors.read(path)
+def test_the_shared_vectors_are_read(shared_data):
+    vectors = WordVectors.read(shared_data / "vectors" / "glove.6B.100d.wink.f16.npz")
     assert vectors.vectors.shape == (213_371, 100)
     assert vectors.words[0] == "the"
     unit = vectors.take(["good", "great", "banana"]).unit().vectors

@@ -1,8 +1,6 @@
 """Words are found without losing a character, and markup is never one."""
 
-import os
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -115,12 +113,9 @@ def test_senseless_shares_are_refused(share):
 
 
 @pytest.mark.parametrize("name", ["ag_news", "imdb", "trec"])
-def test_real_texts_come_back_and_their_markup_is_no_word(name):
-    folder = os.environ.get("DISCOTEXT_DATA")
-    if not folder or not (Path(folder) / f"{name}_test.parquet").exists():
-        pytest.skip("DISCOTEXT_DATA does not name a folder with the data sets")
+def test_real_texts_come_back_and_their_markup_is_no_word(name, shared_data):
     parquet = pytest.importorskip("pyarrow.parquet")
-    texts = parquet.read_table(Path(folder) / f"{name}_test.parquet", columns=["text"])["text"].to_pylist()[:3000]
+    texts = parquet.read_table(shared_data / f"{name}_test.parquet", columns=["text"])["text"].to_pylist()[:3000]
     for text in texts:
         words = split(text)
         assert str(words) == text
