@@ -22,6 +22,7 @@ ORDER = [
     "resources",
     "intervals",
     "segments",
+    "padding",
     "problem",
     "oracle",
     "wrappers",

@@ -21,7 +21,7 @@ from discotext.text.vectors import WordVectors  # noqa: E402
 from discotext.victims.neural.networks import KINDS, POOLS, Network, Shape  # noqa: E402
 from discotext.victims.neural.store import load_victim, save_victim  # noqa: E402
 from discotext.victims.neural.training import Training, train  # noqa: E402
-from discotext.victims.neural.victim import NeuralVictim, by_length  # noqa: E402
+from discotext.victims.neural.victim import NeuralVictim  # noqa: E402
 from discotext.victims.neural.vocabulary import Vocabulary, build  # noqa: E402
 from discotext.victims.victim import GradientVictim, TextOracle, oracle_for  # noqa: E402
 
@@ -105,13 +105,6 @@ def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
         for number, found in enumerate(solve(where.batch, oracle_for(victim, where, goal), solver, goal=None)):
             text = where.text(number, found.choice)
             assert goal.value(victim.scores([text]), np.array([number]))[0] == pytest.approx(found.score, abs=1e-5)
-
-
-def test_groups_are_of_like_length_and_complete():
-    lengths = np.random.default_rng(0).integers(0, 400, 500).tolist()
-    groups = by_length(lengths, cells=4000)
-    assert sorted(number for group in groups for number in group) == list(range(500))
-    assert all(len(group) == 1 or len(group) * max(lengths[n] for n in group) <= 4000 for group in groups)
 
 
 def test_a_vocabulary_has_the_words_of_vectors_and_texts():

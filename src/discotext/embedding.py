@@ -33,6 +33,7 @@ class EmbeddingOracle:
     """
 
     exact_at_vertices = True
+    pads = True
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from discotext.oracle import Oracle, Reply, Request, UnavailableError, Wrapper, innermost
+from discotext.padding import like_lengths
 from discotext.problem import Batch, fingerprints
 from discotext.segments import Bools, Floats, Ints
 
@@ -22,8 +23,8 @@ from discotext.segments import Bools, Floats, Ints
 class Chunked(Wrapper):
     """Splits large calls, rows of like length together, and halves the size when memory runs out.
 
-    cells: rows × positions of one call at most (a single row is always sent). Rows of one length travel together,
-    so that a victim that pads to the longest text of a call pads little.
+    cells: rows × positions of one call at most (a single row is always sent). An oracle that says of itself that it
+    `pads` gets its rows in calls of like length (`like_lengths`), others in as few calls as may be.
     patience: seconds a call should not exceed by much: begin small, and grow while calls are quick. How calls are cut
         then depends on the clock, and with it the last bits of what a model answers; without it, on nothing but cells.
     """
@@ -40,14 +41,13 @@ class Chunked(Wrapper):
             # A question about nothing is answered here: many models cannot take an empty batch.
             return join(request, [], self.batch)
         lengths = np.maximum(self.batch.sizes[request.problems], 1)
-        pending = np.argsort(lengths, kind="stable")
-        if len(request) * int(lengths.max(initial=1)) <= self.cells:
-            pending = np.arange(len(request))
+        pending = self._groups(lengths)[::-1]
         parts: list[tuple[Ints, Reply]] = []
-        while len(pending):
+        while pending:
+            group = pending.pop()
             # Sorted by length, the last row of a call is its longest: take as many as still fit.
-            some = pending[: 1 + self.cells // int(lengths[pending[0]])]
-            area = (np.arange(len(some)) + 1) * lengths[some]
+            some = group[: 1 + self.cells // int(lengths[group[0]])]
+            area = (np.arange(len(some)) + 1) * np.maximum.accumulate(lengths[some])
             rows = some[: max(1, int(np.searchsorted(area, self.cells, side="right")))]
             whole = len(rows) == len(request)
             began = time.perf_counter()
@@ -58,13 +58,22 @@ class Chunked(Wrapper):
                     raise
                 # Half of the call that failed, which may be smaller than half of what was allowed.
                 self.cells = self.most = max(1, min(self.cells, len(rows) * int(lengths[rows].max())) // 2)
+                pending.append(group)
                 continue
             self._learn(time.perf_counter() - began)
             if whole:
                 return reply
             parts.append((rows, reply))
-            pending = pending[len(rows) :]
+            if len(rows) < len(group):
+                pending.append(group[len(rows) :])
         return join(request, parts, self.batch)
+
+    def _groups(self, lengths: Ints) -> list[Ints]:
+        """Rows that may travel together, as far as there is room."""
+        if getattr(innermost(self.oracle), "pads", False):
+            return like_lengths(lengths)
+        together = len(lengths) * int(lengths.max()) <= self.cells
+        return [np.arange(len(lengths)) if together else np.argsort(lengths, kind="stable")]
 
     def _learn(self, seconds: float) -> None:
         if self.patience is not None:

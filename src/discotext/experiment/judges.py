@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discotext.extras import need
+from discotext.padding import like_lengths
 from discotext.segments import Floats
 from discotext.text.masked import load_pretrained
 
@@ -135,18 +136,18 @@ class Loaded:
         """What a function of tokens (R, n) and what of them is not padding (R, n) says of each row; None for NaN."""
         import torch
 
-        from discotext.victims.neural.victim import by_length, padded
+        from discotext.victims.neural.victim import padded
 
         found: list[Any] = [None] * len(rows)
         done = 0
         # The longest first, so that memory that suffices once always does.
-        for numbers in by_length([len(row) for row in rows], self.tokens)[::-1]:
-            ids, lengths = padded([np.array(rows[number], dtype=np.int64) for number in numbers])
+        for numbers in like_lengths([len(row) for row in rows], self.tokens)[::-1]:
+            ids, lengths = padded([np.array(rows[number], dtype=np.int64) for number in numbers.tolist()])
             there = torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
             ids = ids.masked_fill(~there, self.tokeniser.pad_token_id or 0)
             with torch.inference_mode():
                 answers = judge(ids.to(self.device), there.to(self.device)).cpu().numpy()
-            for number, answer in zip(numbers, answers, strict=True):
+            for number, answer in zip(numbers.tolist(), answers, strict=True):
                 found[number] = answer if np.isfinite(answer).all() else None
             done += len(numbers)
             if watch is not None:

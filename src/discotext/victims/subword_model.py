@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discotext.embedding import to_numpy
+from discotext.padding import like_lengths
 from discotext.segments import Floats, Ints, ranges
 
 if TYPE_CHECKING:
@@ -104,15 +105,12 @@ class SubwordModel:
 
     def calls(self, lengths: Ints, share: float = 1.0, mixtures: bool = False) -> Iterator[Ints]:
         """The rows of each call, the longest texts first (so that memory that suffices once always does)."""
-        order = np.argsort(-lengths, kind="stable")
-        begin = 0
-        while begin < len(order):
-            width = int(lengths[order[begin]])
-            end = begin + (1 if self.alone else max(1, int(share * self.budget) // width))
-            if mixtures and not self.pads_mixtures:
-                end = min(end, begin + int((lengths[order[begin:]] == width).sum()))
-            yield order[begin:end]
-            begin = end
+        cells = 0 if self.alone else int(share * self.budget)
+        apart = np.unique(lengths) if mixtures and not self.pads_mixtures else [None]
+        for length in apart[::-1]:
+            rows = np.arange(len(lengths)) if length is None else np.flatnonzero(lengths == length)
+            for call in like_lengths(lengths[rows], cells)[::-1]:
+                yield rows[call]
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """(N, C)"""

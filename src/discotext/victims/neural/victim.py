@@ -15,6 +15,7 @@ from torch import Tensor
 
 from discotext.embedding import EmbeddingOracle, to_numpy
 from discotext.goals import Goal
+from discotext.padding import like_lengths
 from discotext.segments import Floats, Ints
 from discotext.text.space import Space
 from discotext.victims.neural.networks import Network
@@ -57,8 +58,8 @@ class NeuralVictim:
         """(N, C) logits of texts given as rows of the table."""
         found = np.empty((len(rows), len(self.labels)))
         with torch.inference_mode():
-            for numbers in by_length([len(row) for row in rows], CELLS):
-                ids, lengths = padded([rows[number] for number in numbers])
+            for numbers in like_lengths([len(row) for row in rows], CELLS):
+                ids, lengths = padded([rows[number] for number in numbers.tolist()])
                 vectors = torch.nn.functional.embedding(ids.to(self.table.device), self.table)
                 inside = (torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)).to(vectors)
                 found[numbers] = to_numpy(self.network(vectors * inside.unsqueeze(-1), lengths.to(self.table.device)))
@@ -97,28 +98,3 @@ def padded(rows: Sequence[Ints]) -> tuple[Tensor, Tensor]:
     for number, row in enumerate(rows):
         out[number, : len(row)] = row
     return torch.from_numpy(out), torch.from_numpy(lengths)
-
-
-def by_length(lengths: Sequence[int], cells: int) -> list[list[int]]:
-    """Numbers of texts in groups of like length, each with at most so many cells once padded (or a single text).
-
-    >>> by_length([5, 1, 1, 4], cells=8)
-    [[1, 2], [3], [0]]
-    """
-    groups: list[list[int]] = []
-    for number in sorted(range(len(lengths)), key=lambda one: lengths[one]):
-        # Texts come in rising length, so the newest is the longest of its group.
-        if (
-            groups
-            and (len(groups[-1]) + 1) * max(1, lengths[number]) <= cells
-            and not _far(lengths, groups[-1], number)
-        ):
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    return groups
-
-
-def _far(lengths: Sequence[int], group: list[int], number: int) -> bool:
-    """Whether the newest text would make a well-filled group mostly padding."""
-    return len(group) >= 16 and lengths[number] > 1.5 * lengths[group[0]] + 8
