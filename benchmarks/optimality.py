@@ -22,6 +22,7 @@ NETWORKS = 500
 SOLVERS: dict[str, Solver] = {
     "disco": Disco(enumerate=False),
     "disco-high": Disco(effort="high", enumerate=False),
+    "disco, effort 1": Disco(effort=1, enumerate=False),
     "disco, effort 3": Disco(effort=3, enumerate=False),
     **{
         name: solver_named(name)

@@ -12,6 +12,7 @@ from benchmarks.results_file import PICTURES, RESULTS
 NAMES = {
     "disco": "`Disco()`",
     "disco-high": '`Disco(effort="high")`',
+    "disco, effort 1": "`Disco(effort=1)`",
     "disco, effort 3": "`Disco(effort=3)`",
     "disco-frank-wolfe": '`Disco(method="frank-wolfe")`',
     "disco-adam": '`Disco(method="adam")`',
@@ -57,7 +58,8 @@ def optimality() -> str:
 def short() -> str:
     found = {row["solver"]: row for row in rows_of("optimality") if row["networks"].startswith("relu")}
     cells = []
-    for solver in ("disco, effort 3", "disco-high", "disco", "disco-frank-wolfe", "beam 8", "greedy", "left-to-right"):
+    shown = ("disco-high", "disco, effort 3", "disco, effort 1", "disco", "disco-frank-wolfe", "beam 8", "greedy")
+    for solver in (*shown, "left-to-right"):
         row = found[solver]
         shares = [f"{row['hits %']:.1f} %", f"{row['share of gain %']:.1f} %"]
         cells.append([NAMES[solver], *shares, f"{row['passes']:.0f}"])

@@ -279,6 +279,7 @@ class Search:
             # A limit on gradients is for the solver to spend.
             gradients=can(self.oracle, RelaxedOracle) and np.isinf(self.counted.max_backwards),
             exchange=not getattr(solver, "restricts", False),
+            thorough=getattr(solver, "thorough", False),
         )
         if self.goal is not None:
             self.reached[rows] |= self.scores[rows] >= self.goal

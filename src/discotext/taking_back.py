@@ -4,7 +4,8 @@ The same for every solver. A choice that reached its goal must go on reaching it
 than the best seen, which taking back may raise. First many changes are tried at once: put back in order of
 harmlessness, and the longest run that still holds is found by bisection. Then single ones, until none can go: what is
 returned is minimal, in the sense that putting any one word back would lose the goal. Last, where there are gradients,
-words are exchanged to find a choice that needs one change fewer.
+words are exchanged to find a choice that needs one change fewer. A solver that is `thorough` pays for one thing more:
+swaps are measured one by one on the original text, and the choice is built anew of those that gain most.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import numpy as np
 
 from discotext.oracle import Oracle, RelaxedOracle
 from discotext.problem import Batch, count_changes
+from discotext.rounding import best_replacements
 from discotext.segments import Bools, Choices, Floats, Ints
 from discotext.solvers.climbing import AROUND, Climbers, Purse, climb
+from discotext.solvers.survey import measured
 from discotext.swaps import Swaps, best_of_each, score_swaps
 from discotext.wrappers import Renumbered
 
 EXCHANGES, EXCHANGE_ROUNDS = 16, 4
+REBUILT_FROM = 48  # swaps that are measured one by one
 
 
 @dataclass
@@ -47,7 +51,7 @@ class Kept:
 
 
 def take_back(
-    batch: Batch, oracle: Oracle, kept: Kept, *, gradients: bool, exchange: bool = True
+    batch: Batch, oracle: Oracle, kept: Kept, *, gradients: bool, exchange: bool = True, thorough: bool = False
 ) -> tuple[Choices, Floats]:
     """Put originals back while scores stay at or above their floors; returns the choices and scores kept.
 
@@ -55,6 +59,8 @@ def take_back(
     Costs, a row: one gradient (or as many forwards as changes), log₂ forwards to bisect, and the single tries.
     """
     bisect(batch, oracle, kept, gradients)
+    if gradients and exchange and thorough:
+        rebuild(batch, oracle, kept)
     one_by_one(oracle, kept, kept.several())
     if gradients and exchange:
         exchange_down(batch, oracle, kept)
@@ -64,10 +70,14 @@ def take_back(
 def bisect(batch: Batch, oracle: Oracle, kept: Kept, gradients: bool) -> None:
     """Put back the longest run of changes, the most harmless first, that keeps the floor."""
     rows = kept.several()
-    if not len(rows):
-        return
+    if len(rows):
+        order = harmless_first(batch, oracle, kept.problems[rows], kept.choices[rows], gradients)
+        put_back_run(oracle, kept, rows, order)
+
+
+def put_back_run(oracle: Oracle, kept: Kept, rows: Ints, order: Ints) -> None:
+    """Put back as many changes in this order as keep the floor. order: (R, n_max) positions, changed ones first."""
     problems, choices = kept.problems[rows], kept.choices[rows].copy()
-    order = harmless_first(batch, oracle, problems, choices, gradients)
     turn = np.empty_like(order)
     np.put_along_axis(turn, order, np.arange(order.shape[1])[None], axis=1)
     good, bad = np.zeros(len(rows), dtype=np.int64), count_changes(choices)
@@ -95,6 +105,34 @@ def harmless_first(batch: Batch, oracle: Oracle, problems: Ints, choices: Choice
         swaps = put_backs(choices)
         worth[swaps.rows, swaps.positions] = score_swaps(oracle, problems, choices, swaps)
     return np.argsort(-worth, axis=1, kind="stable")
+
+
+def rebuild(batch: Batch, oracle: Oracle, kept: Kept) -> None:
+    """Of the changes that gain most when each is measured alone, take as few as reach the goal, if that is fewer.
+
+    Where what single changes gain nearly adds up, as in long texts, these are the changes that greedy would find.
+    """
+    rows = np.intersect1d(kept.several(), np.flatnonzero(~kept.rising))
+    if not len(rows):
+        return
+    relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
+    problems, layout = kept.problems[rows], batch.take(kept.problems[rows])
+    chosen = layout.chosen(kept.choices[rows])
+    originals = Climbers.at(batch, oracle, problems, np.zeros((len(rows), 0), dtype=np.int32))
+    gains = measured(layout, relaxed, originals, REBUILT_FROM, chosen[chosen != layout.starts])
+    best, worth = best_replacements(gains, layout)
+    fewer = count_changes(kept.choices[rows]) - 1
+    rank = np.argsort(np.argsort(-worth, axis=1, kind="stable"), axis=1)
+    built = originals.choices.copy()
+    built[:, : layout.n_max] = np.where((rank < fewer[:, None]) & (worth > 0), best, 0)
+    found = oracle.score(problems, built)
+    holds = np.flatnonzero(found >= kept.floors[rows])
+    kept.take(rows[holds], built[holds], found[holds])
+    order = np.full(built.shape, np.inf)
+    order[:, : layout.n_max] = worth
+    put_back_run(
+        oracle, kept, rows[holds], np.argsort(np.where(built != 0, order, np.inf)[holds], axis=1, kind="stable")
+    )
 
 
 def one_by_one(oracle: Oracle, kept: Kept, rows: Ints) -> None:

@@ -22,8 +22,8 @@ METHODS: dict[str, type[DiscoGuided | DiscoProximal | DiscoAdam | DiscoFrankWolf
 def Disco(method: Method = "guided", **settings: Any) -> DiscoGuided | DiscoProximal | DiscoAdam | DiscoFrankWolfe:  # noqa: N802
     """Settings for the relaxation.
 
-    `Disco()` is for every user, without tuning; `Disco(effort="high")` looks for the best answer within the passes
-    that `Greedy` would spend. The others are `Disco(method="proximal")`, Algorithm 2 as printed;
+    `Disco()` is for every user, without tuning; `Disco(effort="high")` looks for the best answer within about the
+    passes that `Greedy` would spend. The others are `Disco(method="proximal")`, Algorithm 2 as printed;
     `Disco(method="adam")`, the paper's experimental set-up; `Disco(method="frank-wolfe")`, the budget inside the
     polytope. Each takes the settings of its class: `DiscoGuided`, `DiscoProximal`, `DiscoAdam`, `DiscoFrankWolfe`.
 

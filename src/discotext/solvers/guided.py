@@ -9,7 +9,7 @@ random (near it) and, with high effort, from slopes at random mixtures (far from
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Literal
@@ -21,6 +21,7 @@ from discotext.problem import Batch
 from discotext.rounding import best_vertex
 from discotext.sampling import interior_point
 from discotext.segments import Bools, Floats, Ints
+from discotext.solvers.beam import Beam
 from discotext.solvers.climbing import AROUND, Climbers, Places, Purse, climb
 from discotext.solvers.exact import enumerate_levels
 from discotext.solvers.frank_wolfe import frank_wolfe, spread_start
@@ -30,17 +31,56 @@ from discotext.wrappers import Renumbered, goal_of, passes_spent
 
 STEPS, PROPOSALS = 5, 12
 IDLE = 10  # waves of restarts without a new pass after which a problem is given up
-FAR, FAR_HIGH = 0.3, 0.7  # share of the way to the goal that may be missing for a problem to be pursued
-NEAR = 300  # passes that a problem gets which has all but reached its goal
+WIDTH = 8  # answers that a beam keeps
 KICKED = 2  # words exchanged at random to leave a local optimum
+LEAST = 1000.0  # passes for high effort without a goal, where greedy would take fewer: short texts cost little
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a search goes about it. What serves best depends on whether there is a goal and on what may be spent.
+
+    starts: vertices to climb from; where a goal tells who is worth more, fewer will do at first.
+    around: where slopes are taken, see `AROUND`.
+    surveys: whether the place where climbing ends is surveyed before new starts are made.
+    distant: whether new starts are also made far from everything seen.
+    missing: share of the way to the goal that may be missing for a problem to be pursued.
+    passes, multiple: a problem that has all but reached its goal may spend so many passes, or so many times what greedy
+        spends, whichever is more. Where that pays for a beam, one is sent first.
+    """
+
+    starts: int
+    around: float
+    surveys: bool
+    distant: bool
+    missing: float
+    passes: float
+    multiple: float
+
+    def allowance(self, batch: Batch, best: Climbers, before: Floats, goal: float | None) -> Floats:
+        """(B,) passes for each problem, those that brought it here included."""
+        near = np.ones(len(batch))
+        if goal is not None:
+            missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
+            near[best.problems] = np.clip(1 - missing / self.missing, 0, 1)
+        return np.asarray(near * np.maximum(self.passes, self.multiple * greedy_passes(batch)))
+
+
+def plan(effort: float, least: float, goal: float | None) -> Plan:
+    """What was measured to serve best. effort: in units of greedy's passes, or 0; least: passes it may at least use."""
+    if goal is None:
+        high, usual = Plan(4, 0.0, False, True, 1.0, least, effort), Plan(2, 0.0, False, False, 1.0, 0.0, 0.0)
+    else:
+        high, usual = Plan(4, AROUND, True, True, 0.7, 0.0, 2 * effort), Plan(1, AROUND, True, False, 0.3, 300.0, 0.0)
+    return high if effort else usual
 
 
 @dataclass(frozen=True)
 class DiscoGuided:
     """Frank–Wolfe, then climbing, then restarts while passes are left.
 
-    effort: "default" takes some dozens of passes, and more where a goal is near. "high" goes on for about as many
-        passes as `Greedy` would spend; a number is a multiple of that.
+    effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
+        that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
     enumerate: score every choice where that costs no more passes than searching, and mark the answer proved.
     """
 
@@ -59,68 +99,62 @@ class DiscoGuided:
             return {"default": 0.0, "high": 1.0}[self.effort]
         return float(self.effort)
 
+    @property
+    def thorough(self) -> bool:
+        """Whether taking back may spend passes to keep fewer words changed."""
+        return self.multiple > 0
+
     def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
-        usual = 3.0 * STEPS + 2 * self._starts(goal_of(oracle)) * (2 + PROPOSALS)
-        passes = np.maximum(self.multiple * greedy_passes(batch), usual)
+        goal = goal_of(oracle)
+        least = LEAST if self.effort == "high" and goal is None else 0.0
+        by = plan(self.multiple, least, goal)
+        usual = 3.0 * STEPS + 2 * by.starts * (2 + PROPOSALS)
+        passes = np.maximum(self.multiple * greedy_passes(batch), max(usual, least))
         small = enumerable(batch, passes) if self.enumerate else np.zeros(len(batch), dtype=bool)
-        searched = np.flatnonzero(~small)
-        if small.any():
-            searched = yield from enumerated(batch, oracle, np.flatnonzero(small), searched)
+        searched = yield from on_some(batch, oracle, np.flatnonzero(small), np.flatnonzero(~small), enumerate_levels)
         if len(searched):
-            yield from renumber(self._search(batch.take(searched), oracle, searched, rng), searched)
+            yield from renumber(self._search(by, batch.take(searched), oracle, searched, rng), searched)
 
-    def _starts(self, goal: float | None) -> int:
-        """From how many vertices to climb. Where a goal tells who is worth more, one will do at first."""
-        return 4 if self.multiple else 2 if goal is None else 1
-
-    def _search(self, batch: Batch, oracle: RelaxedOracle, numbers: Ints, rng: np.random.Generator) -> Proposals:
+    def _search(
+        self, by: Plan, batch: Batch, oracle: RelaxedOracle, numbers: Ints, rng: np.random.Generator
+    ) -> Proposals:
         inner, goal = Renumbered(oracle, batch, numbers), goal_of(oracle)
         everyone = np.arange(len(batch))
         before, spent = inner.score(everyone, batch.originals()), passes_spent(inner, everyone)
         purse = Purse(batch, inner, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
         met = yield from frank_wolfe(batch, inner, everyone, spread_start(batch), STEPS)
-        ended = yield from climb(batch, inner, met.best(self._starts(goal)), PROPOSALS, purse, around(goal), goal)
+        ended = yield from climb(batch, inner, met.best(by.starts), PROPOSALS, purse, by.around, goal)
         best = ended.best(1)
-        purse.limit = spent + self._allowance(batch, best, before, goal)
-        yield from self._waves(batch, inner, best, purse, rng)
-
-    def _allowance(self, batch: Batch, best: Climbers, before: Floats, goal: float | None) -> Floats:
-        """(B,) passes for each problem, those that brought it here included."""
-        near = np.ones(len(batch))
-        if goal is not None:
-            missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
-            near[best.problems] = np.clip(1 - missing / (FAR_HIGH if self.multiple else FAR), 0, 1)
-        if self.multiple:
-            return np.asarray(self.multiple * greedy_passes(batch) * near * (1 if goal is None else 2))
-        return near * NEAR if goal is not None else np.zeros(len(batch))
+        purse.limit = spent + by.allowance(batch, best, before, goal)
+        beamed = np.flatnonzero((by.passes >= beam_passes(batch)) & by.distant)
+        going = yield from on_some(
+            batch, inner, beamed, best.problems, lambda some, oracle: Beam(WIDTH).propose(some, oracle, rng)
+        )
+        best = best.take(among(best.problems, going))
+        yield from self._waves(by, batch, inner, best, purse, rng)
 
     def _waves(
-        self, batch: Batch, oracle: Renumbered, best: Climbers, purse: Purse, rng: np.random.Generator
+        self, by: Plan, batch: Batch, oracle: Renumbered, best: Climbers, purse: Purse, rng: np.random.Generator
     ) -> Proposals:
         """Survey the best place of each problem, or start anew, while it can be paid for."""
-        goal, surveyed, idle = goal_of(oracle), Places(), np.zeros(len(batch), dtype=np.int64)
+        surveyed, idle = Places(), np.zeros(len(batch), dtype=np.int64)
         while True:
             best = best.take(purse.affords(best.problems, 3 + PROPOSALS) & (idle[best.problems] < IDLE))
             if not len(best):
                 return
             waved, before = best.problems, passes_spent(oracle, best.problems)
-            here = purse.affords(best.problems, 2 + MEASURED) & surveyed.new(best) & (goal is not None)
+            here = purse.affords(best.problems, 2 + MEASURED) & surveyed.new(best) & by.surveys
             new = survey(batch, oracle, best.take(here)) + near_starts(batch, oracle, best.take(~here), rng)
-            if self.multiple:
+            if by.distant:
                 rich = ~here & purse.affords(best.problems, 2 * (4 + PROPOSALS))
                 new = new + far_starts(batch, oracle, best.problems[rich], rng)
             active = yield new.proposal()
             new, best = new.take(among(new.problems, active)), best.take(among(best.problems, active))
-            ended = yield from climb(batch, oracle, new, PROPOSALS, purse, around(goal))
+            ended = yield from climb(batch, oracle, new, PROPOSALS, purse, by.around)
             # In a small space all that is near has been asked before, and a wave may cost nothing and find nothing.
             idle[waved] = np.where(passes_spent(oracle, waved) == before, idle[waved] + 1, 0)
             active = yield ended.proposal()
             best = (best.take(among(best.problems, active)) + ended.take(among(ended.problems, active))).best(1)
-
-
-def around(goal: float | None) -> float:
-    """Where slopes are taken: see `AROUND`."""
-    return 0.0 if goal is None else AROUND
 
 
 def greedy_passes(batch: Batch) -> Floats:
@@ -130,6 +164,12 @@ def greedy_passes(batch: Batch) -> Floats:
     rounds = np.minimum(batch.budgets, words)
     # Each round takes one word, of average width, out of the next ones.
     return np.asarray(rounds * pairs - pairs / np.maximum(words, 1) * rounds * (rounds - 1) / 2)
+
+
+def beam_passes(batch: Batch) -> Floats:
+    """(B,) what a beam spends: of its first round it knows one answer, of the others `WIDTH`."""
+    pairs = (batch.widths - batch.sizes).astype(np.float64)
+    return np.asarray(WIDTH * greedy_passes(batch) - (WIDTH - 1) * pairs)
 
 
 def enumerable(batch: Batch, passes: Floats) -> Bools:
@@ -142,11 +182,14 @@ def enumerable(batch: Batch, passes: Floats) -> Bools:
     return small
 
 
-def enumerated(batch: Batch, oracle: Oracle, small: Ints, others: Ints) -> Generator[Proposal, Ints, Ints]:
-    """Enumerate the small problems; returns which of the others go on."""
-    part = batch.take(small)
-    inner = Renumbered(oracle, part, small)
-    active = yield from renumber(enumerate_levels(part, inner), small)
+def on_some(
+    batch: Batch, oracle: Oracle, some: Ints, others: Ints, search: Callable[[Batch, Oracle], Proposals]
+) -> Generator[Proposal, Ints, Ints]:
+    """Run another search on some of the problems; returns which of the others go on."""
+    if not len(some):
+        return others
+    part = batch.take(some)
+    active = yield from renumber(search(part, Renumbered(oracle, part, some)), some)
     return others if active is None else np.intersect1d(others, active)
 
 

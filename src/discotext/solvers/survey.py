@@ -12,7 +12,7 @@ import numpy as np
 from discotext.oracle import RelaxedOracle
 from discotext.problem import Batch
 from discotext.rounding import best_vertex
-from discotext.segments import Floats, rank_in_group
+from discotext.segments import Floats, Ints, rank_in_group
 from discotext.solvers.climbing import AROUND, Climbers, slopes_at
 from discotext.solvers.moves import best_moves
 from discotext.swaps import best_of_each
@@ -36,22 +36,27 @@ def survey(batch: Batch, oracle: RelaxedOracle, at: Climbers) -> Climbers:
     return Climbers(at.problems[rows[best]], choices[best], scores[best])
 
 
-def measured(layout: Batch, oracle: RelaxedOracle, at: Climbers) -> Floats:
-    """Flat like a gradient: what each measured swap gains over what is chosen, 0 for that, −inf for the rest."""
+def measured(
+    layout: Batch, oracle: RelaxedOracle, at: Climbers, count: int = MEASURED, also: Ints | None = None
+) -> Floats:
+    """Flat like a gradient: what each measured swap gains over what is chosen, 0 for that, −inf for the rest.
+
+    count: swaps of each climber that are measured, those of the highest slopes. also: further candidates, flat.
+    """
     choices = at.choices[:, : layout.n_max]
     chosen = layout.chosen(choices)
     slopes = slopes_at(oracle, at, layout, AROUND)
     promise = slopes - slopes[chosen][layout.position_of]
-    changed = chosen != layout.starts
     promise[layout.starts] = -np.inf
     promise[chosen] = -np.inf
     order = np.lexsort((-promise, layout.row_of))
-    picked = order[(rank_in_group(layout.row_of[order]) < MEASURED) & np.isfinite(promise[order])]
-    tried = np.sort(np.concatenate([picked, layout.starts[changed]]))
+    picked = order[(rank_in_group(layout.row_of[order]) < count) & np.isfinite(promise[order])]
+    ways_back = layout.starts[chosen != layout.starts]
+    tried = np.unique(np.concatenate([picked, ways_back] if also is None else [picked, ways_back, also]))
     rows, positions = layout.row_of[tried], layout.position_of[tried]
     swapped = at.choices[rows]
     swapped[np.arange(len(tried)), positions - layout.first_position[rows]] = tried - layout.starts[positions]
     gains = np.full(len(slopes), -np.inf)
-    gains[chosen] = 0.0
     gains[tried] = oracle.score(at.problems[rows], swapped) - at.scores[rows]
+    gains[chosen] = 0.0
     return gains

@@ -1,0 +1,381 @@
+"""How often is the true optimum found on real text? TREC questions with more than 1,000 allowed texts, all enumerated.
+
+    python -m benchmarks.trec_optimum --victim victims/lstm_trec --cache truth_test                        the report
+    python -m benchmarks.trec_optimum --victim victims/lstm_trec --split train --cache truth_train \\
+        --solver disco-high --words 3 --out trial.jsonl                                                    to tune
+
+Of 500 questions (the whole test split), those are taken that the victim has right and that have more than 1,000 allowed
+texts, but not more than 200,000, so that enumeration ends. Candidates are the nearest words of the vectors in the
+package that the victim knows, with every other filter off: 8 a word at first, and two more until there are 100 such
+questions or more. All of them are measured.
+
+The truth is what scoring every allowed text gives. It is kept in the file that --cache names, a line a question, and is
+not worked out twice: stop it by Ctrl-C, and start it again in the same way. Every solver then gets the same problems
+
+    with no goal    is the best score reached?
+    with the goal 0 does it find out whether the class can be changed, and with the fewest words?
+
+A network's scores differ in the last bits with the shape of the call, so a score counts as the optimum when it is
+within 1e-5 of it (times the score, where that is above 1). Each run measures how much they do differ, and how many
+questions have a second-best text within the tolerance (`noise` and `ties` in a row). A solver run again replaces its
+own rows of --out and no others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from benchmarks.results_file import RESULTS, pedigree, show
+from discotext import Space, Untargeted, load_data, oracle_for, solve, victim_from
+from discotext.data.examples import Examples
+from discotext.extras import quick_start
+from discotext.goals import predictions
+from discotext.intervals import wilson
+from discotext.oracle import Oracle
+from discotext.problem import Batch
+from discotext.solution import Solution
+from discotext.solvers import DiscoGuided, Solver, solver_named
+from discotext.solvers.exact import level_rows
+from discotext.text.configure import candidates_from
+from discotext.victims.victim import Victim
+from discotext.wrappers import Chunked
+
+WORDS = (2, 3)
+SOLVERS = ("disco", "disco-high", "disco, effort 3", "greedy", "local-search", "beam")
+POOL = 500  # questions looked at: the size of the test split, for training questions too
+NEIGHBOURS = range(8, 25, 2)  # candidates a word: from the usual number to all that the source looks at
+CELLS = 8_192  # words in one call; on one thread, larger calls of this network are slower
+TOLERANCE = 1e-5
+COLUMNS = {
+    "m": "m",
+    "solver": "solver",
+    "n": "n",
+    "optimum_share": "optimum",
+    "optimum_low": "from",
+    "optimum_high": "to (95 %)",
+    "gain_share": "gain",
+    "forwards": "forwards",
+    "backwards": "backwards",
+    "seconds": "s",
+    "verdict_share": "verdict",
+    "fewest_share": "fewest words",
+    "goal_forwards": "goal: forwards",
+    "goal_backwards": "goal: backwards",
+    "goal_seconds": "goal: s",
+}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What enumeration says of one question.
+
+    texts: how many were scored. best: the best score with at most 0, 1, … changes. choice: the best text.
+    second: the score of the next best.
+    """
+
+    texts: int
+    best: tuple[float, ...]
+    choice: tuple[int, ...]
+    second: float
+
+    @property
+    def optimum(self) -> float:
+        return self.best[-1]
+
+    @property
+    def fewest(self) -> int | None:
+        """The fewest changes that change the class, if any do."""
+        return next((changes for changes, score in enumerate(self.best) if score >= 0), None)
+
+    @property
+    def tolerance(self) -> float:
+        return TOLERANCE * max(1.0, abs(self.optimum))
+
+
+def enumerated(oracle: Oracle, batch: Batch, watch: Callable[[int], None] = lambda texts: None) -> Truth:
+    """Score every allowed text of the one problem of a batch."""
+    everyone, choice = np.zeros(1, dtype=np.int64), batch.originals()[0]
+    chunked = Chunked(oracle, batch, CELLS)
+    top = np.array([-np.inf, float(chunked.score(everyone, batch.originals())[0])])  # the two best, rising
+    texts, best = 1, [float(top[1])]
+    watch(1)
+    for changes in range(1, int(batch.budgets[0]) + 1):
+        for problems, choices in level_rows(batch, everyone, changes):
+            scores = chunked.score(problems, choices)
+            if scores.max() > top[1]:
+                choice = choices[scores.argmax()]
+            top = np.sort(np.concatenate([top, scores]))[-2:]
+            texts += len(scores)
+            watch(len(scores))
+        best.append(float(top[1]))
+    return Truth(texts, tuple(best), tuple(choice[: batch.sizes[0]].tolist()), float(top[0]))
+
+
+class TruthFile:
+    """Truths by the hash of their search space (text, candidates, budget), one a line, only ever appended."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.known = path, dict[str, Truth]()
+        if path is None or not path.exists():
+            return
+        if not path.is_file():
+            raise ValueError(f"--cache is {path}, which is no file; name a file to keep what enumeration finds")
+        *lines, cut_off = path.read_text(encoding="utf-8").split("\n")
+        for number, line in enumerate(lines, 1):
+            try:
+                found = json.loads(line)
+                best, choice = tuple(found["best"]), tuple(found["choice"])
+                self.known[found["space"]] = Truth(found["texts"], best, choice, found["second"])
+            except (ValueError, KeyError, TypeError):
+                raise ValueError(
+                    f"{path}, line {number} is not what this benchmark writes; name another file by --cache"
+                ) from None
+        if cut_off:
+            path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+
+    def add(self, space: str, truth: Truth) -> None:
+        self.known[space] = truth
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"space": space, **asdict(truth)}) + "\n")
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The questions that are measured, with what was asked for and what had to be left out."""
+
+    space: Space
+    labels: list[int]
+    candidates: int
+    left_out: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def oracle(self, victim: Victim, numbers: Sequence[int] | None = None) -> tuple[Oracle, Space]:
+        """Some of the questions (all unless told) as an oracle and its space."""
+        chosen = range(len(self)) if numbers is None else numbers
+        space = self.space.take(chosen)
+        return oracle_for(victim, space, Untargeted([self.labels[number] for number in chosen])), space
+
+
+def widened(victim: Victim, examples: Examples, words: int, wanted: int, least: int, most: int) -> Questions:
+    """The questions with more than `least` and not more than `most` allowed texts, candidates widened until enough."""
+    right = examples.take(np.flatnonzero(predictions(victim.scores(examples.texts)) == examples.labels))
+    found = 0
+    for candidates in NEIGHBOURS:
+        finder = candidates_from(sources=["neighbours"], without=["all"], per_word=candidates)
+        space = Space.of(right.texts, finder.known_to(getattr(victim, "vocabulary", None)), words=words)
+        texts = np.array([space.batch[number].feasible_choices for number in range(len(space))], dtype=np.float64)
+        chosen = np.flatnonzero((texts > least) & (texts <= most)).tolist()
+        found = max(found, len(chosen))
+        if len(chosen) >= wanted:
+            left_out = {
+                "misclassified": len(examples) - len(right),
+                f"not more than {least:,} texts": int((texts <= least).sum()),
+                f"more than {most:,} texts": int((texts > most).sum()),
+            }
+            return Questions(space.take(chosen), right.labels[chosen].tolist(), candidates, left_out)
+    raise ValueError(
+        f"at most {found} of {len(examples)} questions have {least + 1:,} to {most:,} texts with {words} words changed "
+        f"and up to {NEIGHBOURS[-1]} candidates a word; lower --questions, which is {wanted}"
+    )
+
+
+def truths_of(victim: Victim, questions: Questions, file: TruthFile, progress: Progress) -> list[Truth]:
+    """What enumeration says of each question, from the file where it is known."""
+    hashes = [questions.space.take([number]).hash for number in range(len(questions))]
+    new = [number for number, name in enumerate(hashes) if name not in file.known]
+    total = sum(questions.space.batch[number].feasible_choices for number in new)
+    if new:
+        task = progress.add_task(f"enumerating {len(new)} questions", total=total)
+        for number in new:
+            oracle, space = questions.oracle(victim, [number])
+            file.add(hashes[number], enumerated(oracle, space.batch, lambda texts: progress.advance(task, texts)))
+    return [file.known[name] for name in hashes]
+
+
+def noise(victim: Victim, questions: Questions, truths: Sequence[Truth]) -> float:
+    """How much the best scores differ when asked for alone, or all together, in units of max(1, |score|)."""
+    oracle, space = questions.oracle(victim)
+    choices = space.batch.originals()
+    for row, truth in enumerate(truths):
+        choices[row, : len(truth.choice)] = truth.choice
+    rows = np.arange(len(truths))
+    again = [
+        oracle.score(rows, choices),
+        np.concatenate([oracle.score(rows[i : i + 1], choices[i : i + 1]) for i in rows]),
+    ]
+    then = np.array([truth.optimum for truth in truths])
+    worst = np.abs(np.array(again) - then).max(axis=0) / np.maximum(1.0, np.abs(then))
+    if worst.max() > TOLERANCE:
+        row = int(worst.argmax())
+        raise ValueError(
+            f"the best text of a question scores {again[1][row]:.7g}, but {then[row]:.7g} when it was enumerated; the "
+            f"shape of a call explains no more than {TOLERANCE:g}, so --cache may be of another victim: name another"
+        )
+    return float(worst.max())
+
+
+def shares(found: Sequence[Solution], aimed: Sequence[Solution], truths: Sequence[Truth]) -> dict[str, float | None]:
+    """How often solutions with no goal are the optimum, and solutions with the goal 0 give the right verdict.
+
+    fewest_share: of the questions turned, those turned with the fewest words that do (None where none was turned).
+    """
+    hits = [
+        tuple(one.choice.tolist()) == truth.choice or one.score >= truth.optimum - truth.tolerance
+        for one, truth in zip(found, truths, strict=True)
+    ]
+    verdicts = [one.reached == (truth.fewest is not None) for one, truth in zip(aimed, truths, strict=True)]
+    fewest = [one.changes == truth.fewest for one, truth in zip(aimed, truths, strict=True) if one.reached]
+    gains = [
+        (one.score - truth.best[0], truth.optimum - truth.best[0]) for one, truth in zip(found, truths, strict=True)
+    ]
+    low, high = wilson(sum(hits), len(hits))
+    return {
+        "optimum_share": sum(hits) / len(hits),
+        "optimum_low": low,
+        "optimum_high": high,
+        "gain_share": float(np.mean([gain / most if most > 0 else 1.0 for gain, most in gains])),
+        "verdict_share": sum(verdicts) / len(verdicts),
+        "fewest_share": sum(fewest) / len(fewest) if fewest else None,
+    }
+
+
+def solver_of(name: str) -> Solver:
+    """A solver by its name, or by "disco, effort NUMBER"."""
+    kind, _, effort = name.partition(", effort ")
+    if kind == "disco" and effort:
+        try:
+            return DiscoGuided(effort=float(effort))
+        except ValueError:
+            raise ValueError(f"there is no solver {name!r}; give a number above 0, as in 'disco, effort 3'") from None
+    return solver_named(name)
+
+
+def measure(victim: Victim, questions: Questions, truths: Sequence[Truth], name: str, seed: int) -> dict[str, Any]:
+    """One solver on all questions; passes are for each question, seconds for all of them."""
+    oracle, space = questions.oracle(victim)
+    row: dict[str, Any] = {}
+    runs = []
+    for prefix, goal in (("", None), ("goal_", 0.0)):
+        began = time.perf_counter()
+        run = solve(space.batch, oracle, solver_of(name), goal=goal, seed=seed)
+        row[f"{prefix}seconds"] = time.perf_counter() - began
+        row[f"{prefix}forwards"] = float(np.mean([one.forwards for one in run]))
+        row[f"{prefix}backwards"] = float(np.mean([one.backwards for one in run]))
+        runs.append(run)
+    return {**shares(runs[0], runs[1], truths), **row}
+
+
+def keep(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Put rows into a file in place of those that they repeat; the others keep their place and their date."""
+    key = ("data", "split", "victim", "m", "solver", "seed")
+    old = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    merged = {tuple(row.get(name) for name in key): row for row in [*old, *rows]}
+    path.write_text("".join(json.dumps(row) + "\n" for row in merged.values()))
+
+
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.trec_optimum",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--victim", default="victims/lstm_trec", help="a victim trained on TREC (%(default)s)")
+    add("--split", choices=["test", "train"], default="test", help="test texts are for the report alone")
+    add("--words", type=int, action="append", help="how many words may change; repeatable (2 and 3)")
+    add("--solver", action="append", help="only these; repeatable: a solver's name, or 'disco, effort NUMBER'")
+    add("--questions", type=int, default=100, help="widen candidates until there are so many (%(default)s)")
+    add("--least", type=int, default=1_000, help="a question has more allowed texts than this (%(default)s)")
+    add("--most", type=int, default=200_000, help="and not more than this (%(default)s)")
+    add("--cache", type=Path, help="file for what enumeration finds")
+    add("--truth-only", action="store_true", help="enumerate, and run no solver")
+    add("--seed", type=int, default=0, help="of the solvers (%(default)s)")
+    add("--pool-seed", type=int, default=0, help="of the 500 training questions looked at (%(default)s)")
+    add("--out", type=Path, default=RESULTS / "trec_optimum.jsonl", help="file for rows")
+    options = parser.parse_args(given)
+    for name, least in (("questions", 1), ("least", 0), ("most", 1), ("seed", 0), ("pool_seed", 0)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name.replace('_', '-')} is {getattr(options, name)}; choose {least} or more")
+    for words in options.words or ():
+        if words < 1:
+            parser.error(f"--words is {words}; choose 1 or more")
+    for solver in options.solver or ():
+        try:
+            solver_of(solver)
+        except ValueError as error:
+            parser.error(str(error))
+    return options
+
+
+def run(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Everything that the options ask for, row by row into the file."""
+    victim = victim_from(options.victim)
+    examples = load_data("trec", options.split).sample(POOL, options.pool_seed)
+    file, console = TruthFile(options.cache), Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    rows = []
+    for words in options.words or WORDS:
+        questions = widened(victim, examples, words, options.questions, options.least, options.most)
+        with Progress(*columns, console=console) as progress:
+            truths = truths_of(victim, questions, file, progress)
+        about = {
+            "data": "trec",
+            "split": options.split,
+            "victim": Path(victim.name).name,
+            "m": words,
+            "n": len(questions),
+            "candidates": questions.candidates,
+            "left_out": questions.left_out,
+            "texts": sum(truth.texts for truth in truths),
+            "can_be_turned": sum(truth.fewest is not None for truth in truths),
+            "noise": noise(victim, questions, truths),
+            "ties": sum(truth.second >= truth.optimum - truth.tolerance for truth in truths),
+            "space": questions.space.hash,
+        }
+        console.print(
+            f"{words} words: {len(questions)} of {len(examples)} questions, {questions.candidates} candidates a word, "
+            f"{about['texts']:,} texts, {about['can_be_turned']} can be turned; left out: "
+            + ", ".join(f"{count} {reason}" for reason, count in questions.left_out.items())
+            + f"; scores asked again differ by {about['noise']:.1e} at most, {about['ties']} ties within {TOLERANCE:g}"
+        )
+        for name in () if options.truth_only else options.solver or SOLVERS:
+            console.print(f"{words} words: {name} …")
+            found = measure(victim, questions, truths, name, options.seed)
+            rows.append({**about, "solver": name, **found, "seed": options.seed, **pedigree()})
+            keep(options.out, rows[-1:])
+    return rows
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    quick_start()
+    options = arguments(given)
+    try:
+        rows = run(options)
+    except (ValueError, TypeError) as error:
+        raise SystemExit(str(error)) from None
+    except KeyboardInterrupt:
+        raise SystemExit(
+            "stopped; what was enumerated is in the file of --cache, and the same command goes on"
+        ) from None
+    if rows:
+        shown = [{heading: row[name] for name, heading in COLUMNS.items()} for row in rows]
+        show(f"TREC, {options.split}: is the enumerated optimum found?", shown)
+
+
+if __name__ == "__main__":
+    main()
