@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
-from discotext.padding import SPARE_CELLS, SPARE_ROWS, like_lengths
+from discotext.padding import SPARE_CELLS, like_lengths
 from discotext.wrappers import Chunked
 
 LENGTHS = st.lists(st.integers(0, 60), max_size=40)
 
 
-def cost(calls, lengths):
-    return sum((len(call) + SPARE_ROWS) * max(1, max(lengths[row] for row in call)) + SPARE_CELLS for call in calls)
+def cost(calls, lengths, spare_rows):
+    return sum((len(call) + spare_rows) * max(1, max(lengths[row] for row in call)) + SPARE_CELLS for call in calls)
 
 
 @given(LENGTHS, st.one_of(st.none(), st.integers(0, 300)))
@@ -32,15 +32,15 @@ def test_every_row_travels_once_and_within_the_cells(lengths, cells):
     assert longest == sorted(longest)
 
 
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=9))
-def test_no_other_cut_is_cheaper(lengths):
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=9), st.integers(0, 8))
+def test_no_other_cut_is_cheaper(lengths, spare):
     order = sorted(range(len(lengths)), key=lambda row: lengths[row])
     cheapest = min(
-        cost([order[begin:end] for begin, end in zip((0, *cuts), (*cuts, len(order)), strict=True)], lengths)
+        cost([order[begin:end] for begin, end in zip((0, *cuts), (*cuts, len(order)), strict=True)], lengths, spare)
         for count in range(len(order))
         for cuts in combinations(range(1, len(order)), count)
     )
-    assert cost(like_lengths(lengths), lengths) == cheapest
+    assert cost(like_lengths(lengths, spare_rows=spare), lengths, spare) == cheapest
 
 
 def test_nothing_is_no_call():

@@ -141,7 +141,7 @@ class Loaded:
         found: list[Any] = [None] * len(rows)
         done = 0
         # The longest first, so that memory that suffices once always does.
-        for numbers in like_lengths([len(row) for row in rows], self.tokens)[::-1]:
+        for numbers in like_lengths([len(row) for row in rows], self.tokens, spare_rows=0)[::-1]:
             ids, lengths = padded([np.array(rows[number], dtype=np.int64) for number in numbers.tolist()])
             there = torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
             ids = ids.masked_fill(~there, self.tokeniser.pad_token_id or 0)

@@ -109,7 +109,7 @@ class SubwordModel:
         apart = np.unique(lengths) if mixtures and not self.pads_mixtures else [None]
         for length in apart[::-1]:
             rows = np.arange(len(lengths)) if length is None else np.flatnonzero(lengths == length)
-            for call in like_lengths(lengths[rows], cells)[::-1]:
+            for call in like_lengths(lengths[rows], cells, spare_rows=0)[::-1]:
                 yield rows[call]
 
     def scores(self, texts: Sequence[str]) -> Floats:
