@@ -386,3 +386,14 @@ def test_tables_show_every_search_and_say_what_is_not_verified_or_on_fewer_texts
     assert lines[3][1].strip() == "50.0"
     assert lines[4][1].strip() == "50.0 (1 texts) (not verified)"
     assert "12 (" in tables.passes([row])
+
+
+def test_ratios_are_of_what_a_text_attacked_costs():
+    row = {"cell": "ag_news-20", "attacked": 10, "forwards": 90, "backwards": 10, "forward_equivalents": 132.0}
+    ours = {**row, "search": "disco", "seconds": 2.0, "victim_seconds": 1.5}
+    theirs = {**row, "search": "textattack-greedy", "seconds": 90.0, "attacked": 20, "victim_seconds": 50.0}
+    lines = {line.split(" | ")[0].strip("| "): line for line in tables.ratios([ours, theirs]).splitlines()}
+    assert lines["seconds, `textattack-greedy` ÷ `disco`"].endswith("| 22.5 |")
+    assert lines["forward-equivalents, `textattack-greedy` ÷ `disco`"].endswith("| 0.5 |")
+    assert lines["time of `disco` inside the victim"].endswith("| 75 % |")
+    assert not any("greedy` ÷ `disco-high`" in line for line in lines)

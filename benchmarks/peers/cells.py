@@ -14,6 +14,8 @@ PEERS = ("textattack-greedy", "textattack-wir-delete", "textattack-wir-gradient"
 # These ask for thousands of texts and more: where texts are long, they get fewer.
 SLOW_PEERS = ("textattack-beam", "textattack-genetic", "textattack-pso")
 SLOW_OURS = ("beam",)
+# What other papers relax and climb by, under our own roof: `benchmarks.relaxations`.
+RELAXED = ("gbda", "ascc")
 LEFT_OUT = ("exact",)  # it would not end on texts of this length
 # As TextAttack does it, one text after the other: what is left without many texts in a call, and how a text's seconds
 # grow with its length, which a batch does not show.
@@ -65,7 +67,7 @@ class Cell:
     @property
     def searches(self) -> list[Search]:
         """Ours and theirs in turn, so that what else the machine does falls on both."""
-        usual = [name for name in SOLVERS if name not in LEFT_OUT and name not in SLOW_OURS]
+        usual = [name for name in (*SOLVERS, *RELAXED) if name not in LEFT_OUT and name not in SLOW_OURS]
         ours = [Search(name, self.texts) for name in usual] + [Search(name, self.slow) for name in SLOW_OURS]
         if self.alone:
             ours += [Search(f"{name}-alone", self.texts) for name in ALONE]

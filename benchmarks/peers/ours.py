@@ -1,4 +1,4 @@
-"""One of our solvers on a chunk of texts: strings in, strings out, with what it cost."""
+"""One of our solvers (or of `benchmarks.relaxations`) on a chunk of texts: strings in, strings out, and the cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from benchmarks.peers.records import Record
 from benchmarks.peers.texts import Chunk
-from discotext import Untargeted, oracle_for, solve, solver_named
+from benchmarks.relaxations import search_named
+from discotext import Untargeted, oracle_for, solve
 from discotext.goals import predictions
 from discotext.victims.victim import checked
 
@@ -26,7 +27,7 @@ def attack(victim: Any, chunk: Chunk, solver: str, seed: int) -> list[Record]:
     found, strings, after = [], [], []
     if right:
         oracle = oracle_for(victim, space, Untargeted([chunk.labels[number] for number in right]))
-        found = solve(space.batch, oracle, solver_named(solver), goal=0.0, seed=seed)
+        found = solve(space.batch, oracle, search_named(solver), goal=0.0, seed=seed)
         strings = [space.text(number, one.choice) for number, one in enumerate(found)]
         again = time.perf_counter()
         after = predictions(checked(victim, strings)).tolist()

@@ -78,6 +78,46 @@ def words(rows: Sequence[Row]) -> str:
     return matrix(rows, lambda row: "" if row["words_changed"] is None else f"{row['words_changed']:.2f}")
 
 
+RATIOS = {
+    "passes, `greedy` ÷ `disco`": ("passes", "greedy", "disco"),
+    "passes, `greedy` ÷ `disco-high`": ("passes", "greedy", "disco-high"),
+    "forward-equivalents, `textattack-greedy` ÷ `disco`": ("work", "textattack-greedy", "disco"),
+    "seconds, `textattack-greedy` ÷ `disco`": ("seconds", "textattack-greedy", "disco"),
+    "seconds, `textattack-greedy-dynamic` ÷ `disco`": ("seconds", "textattack-greedy-dynamic", "disco"),
+    "seconds, `textattack-wir-delete` ÷ `disco`": ("seconds", "textattack-wir-delete", "disco"),
+    "seconds, `textattack-wir-gradient` ÷ `disco`": ("seconds", "textattack-wir-gradient", "disco"),
+    "seconds, `textattack-greedy` ÷ our `greedy`": ("seconds", "textattack-greedy", "greedy"),
+    "seconds, `textattack-beam` ÷ our `beam`": ("seconds", "textattack-beam", "beam"),
+}
+
+
+def cost(row: Row, what: str) -> float:
+    """What a text attacked costs: passes, passes with gradients by their weight, or seconds."""
+    sums = {
+        "passes": row["forwards"] + row["backwards"],
+        "work": row["forward_equivalents"],
+        "seconds": row["seconds"],
+    }
+    return float(sums[what]) / max(int(row["attacked"]), 1)
+
+
+def ratios(rows: Sequence[Row]) -> str:
+    """How many times as dear the other is, cell by cell; and the share of our time that is the victim's."""
+    cells = [cell for cell in CELLS if any(row["cell"] == cell for row in rows)]
+    found = {(row["search"], row["cell"]): row for row in rows}
+    lines = []
+    for shown, (what, other, ours) in RATIOS.items():
+        both = [(found.get((other, cell)), found.get((ours, cell))) for cell in cells]
+        if any(first and second for first, second in both):
+            values = [cost(first, what) / cost(second, what) if first and second else None for first, second in both]
+            lines.append([shown, *("" if value is None else f"{value:.3g}" for value in values)])
+    for hero in HEROES:
+        mine = [found.get((hero, cell)) for cell in cells]
+        shares = ("" if row is None else f"{100 * row['victim_seconds'] / row['seconds']:.0f} %" for row in mine)
+        lines.append([f"time of `{hero}` inside the victim", *shares])
+    return table(["", *map(title, cells)], lines)
+
+
 def p_value(only_first: int, only_second: int) -> float:
     """McNemar's exact test, two-sided.
 
@@ -163,6 +203,7 @@ def main() -> None:
         ("Passes for each text attacked (in brackets forward-equivalents)", passes(rows)),
         ("Seconds for each text attacked", seconds(rows)),
         ("Of these inside the victim, %", inside(rows)),
+        ("How many times as dear the other is", ratios(rows)),
         ("Words changed where the text was broken", words(rows)),
         ("Text by text, all cells together", against(every)),
     ):
@@ -170,8 +211,8 @@ def main() -> None:
     draw_all(rows, every, options.pictures)
     if options.results == RESULTS:
         put(PICTURES.parents[1] / "README.md", "peers-readme", brief(rows))
-        sections = (accuracy(rows), passes(rows), seconds(rows), against(every))
-        for name, text in zip(("accuracy", "passes", "seconds", "pairs"), sections, strict=True):
+        sections = (accuracy(rows), passes(rows), seconds(rows), ratios(rows), against(every))
+        for name, text in zip(("accuracy", "passes", "seconds", "ratios", "pairs"), sections, strict=True):
             put(PICTURES.parent / "solvers.md", f"peers-{name}", text)
 
 

@@ -1,0 +1,252 @@
+"""Relaxations of other papers' kind, as solvers of ours: the same problem, oracle, counting, taking back and goal.
+
+Both hold free parameters θ for each candidate, mix by w = softmax(θ) and climb the score by Adam:
+
+    `Gbda`   Guo et al. 2021, "Gradient-based adversarial attacks against text transformers": Gumbel noise makes
+             random mixtures, the nearer to single words the lower the temperature; at the end texts are drawn.
+    `Ascc`   Dong et al. 2021, "Towards robustness against natural language word substitutions": no noise; the entropy
+             of the mixtures is a penalty, which drives them to single words.
+
+Neither has a budget: GBDA keeps near the text by a language model and a similarity, ASCC by its candidates alone. What
+is adapted here, for both, so that at most m words change, was tried on training texts:
+
+    loss      the score of the problem (for an attack the margin), without similarity and language model: candidates
+              and budget stand in their place.
+    start     the uniform mixture. ASCC's is random and very near to it. GBDA's (15 for the original) is made for
+              vocabularies of tens of thousands of words and a hundred steps; a few steps do not leave it.
+    Adam      second moments are means over a text. With one for each parameter, the first steps are equally long for
+              all of them and forget which words gain much, which is what a budget has to know.
+    rounding  of every iterate, in two ways: the m most probable changes, which is theirs, and the m changes that gain
+              most by the slope at the mixture, which is our Frank–Wolfe step and lent to them: it finds more. Both are
+              scored at once, so that a problem that reaches its goal leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from discotext.oracle import RelaxedOracle
+from discotext.problem import Batch
+from discotext.rounding import best_vertex, keep_largest
+from discotext.sampling import draw
+from discotext.segments import Choices, Floats, Ints, segment_argmax, segment_max, segment_sum
+from discotext.solvers import Proposal, Proposals, Solver, solver_named
+from discotext.solvers.climbing import Climbers
+from discotext.solvers.proposal import among
+from discotext.wrappers import goal_of
+
+ROUND = 10  # draws per call, so that a problem that reaches its goal leaves before all are spent
+
+
+@dataclass(frozen=True)
+class Gbda:
+    """Climb the mean score of Gumbel-softmax samples, then draw texts; of a draw, the m most probable changes stay.
+
+    samples: for each step, a gradient each (the paper: 10); one finds about as much for less.
+    temperature: of the samples; the smaller, the nearer to single words.
+    margin: a sample that is this much above the goal is not pushed on (the paper's κ); without a goal, all are.
+    draws: texts drawn at the end (the paper: 100).
+    """
+
+    needs: ClassVar[type] = RelaxedOracle
+    steps: int = 10
+    samples: int = 1
+    rate: float = 0.3
+    temperature: float = 1.0
+    margin: float = 5.0
+    draws: int = 10
+
+    def __post_init__(self) -> None:
+        check_at_least("steps", self.steps, 1)
+        check_at_least("samples", self.samples, 1)
+        check_at_least("draws", self.draws, 0)
+        check_above_zero("rate", self.rate)
+        check_above_zero("temperature", self.temperature)
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+        at = Ascent.start(batch)
+        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, rng))
+        left = self.draws
+        while left and len(at.rows):
+            again = np.repeat(np.arange(len(at.rows)), min(left, ROUND))
+            left -= min(left, ROUND)
+            layout, theta = at.layout.take(again), at.theta[at.layout.flat_rows(again)]
+            drawn = layout.chosen(draw(layout, softmax(theta, layout), rng))
+            found = Climbers.at(batch, oracle, at.rows[again], likeliest(drawn, theta, layout))
+            at.keep((yield found.proposal()))
+
+    def _slopes(self, oracle: RelaxedOracle, at: Ascent, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """The mean slope in θ over samples, and the mean slope in the mixtures."""
+        again = np.repeat(np.arange(len(at.rows)), self.samples)
+        layout, flat = at.layout.take(again), at.layout.flat_rows(again)
+        alpha = softmax((at.theta[flat] + rng.gumbel(size=len(flat))) / self.temperature, layout)
+        scores, gradient = oracle.relaxed(at.rows[again], alpha)
+        goal = goal_of(oracle)
+        if goal is not None:
+            gradient = gradient * (scores < goal + self.margin)[layout.row_of]
+        slope = softmax_slope(alpha, gradient, layout) / self.temperature
+        size = at.layout.candidates
+        in_theta, in_alpha = (np.bincount(flat, weights=one, minlength=size) for one in (slope, gradient))
+        return in_theta / self.samples, in_alpha / self.samples
+
+
+@dataclass(frozen=True)
+class Ascc:
+    """Climb score − sparsity · |score of the original| · (mean entropy of the positions), as many steps as ASCC takes.
+
+    rate: ASCC's code takes 10, with moments for each parameter: one step leaves no weight where the slope was negative.
+    """
+
+    needs: ClassVar[type] = RelaxedOracle
+    steps: int = 10
+    rate: float = 1.0
+    sparsity: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_at_least("steps", self.steps, 1)
+        check_above_zero("rate", self.rate)
+        if not self.sparsity >= 0:
+            raise ValueError(f"sparsity is {self.sparsity}; choose 0 or more")
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+        at = Ascent.start(batch)
+        originals = np.abs(oracle.score(np.arange(len(batch)), batch.originals()))
+        # A problem that failed has no score; its rows leave at the first proposal.
+        weight = self.sparsity * np.where(np.isfinite(originals), originals, 0.0) / np.maximum(batch.sizes, 1)
+        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, weight))
+
+    def _slopes(self, oracle: RelaxedOracle, at: Ascent, weight: Floats) -> tuple[Floats, Floats]:
+        """The slope in θ of score − weight · entropy, and the slope of the score in the mixtures. weight: (B,)."""
+        alpha = softmax(at.theta, at.layout)
+        _, gradient = oracle.relaxed(at.rows, alpha)
+        penalty = weight[at.rows][at.layout.row_of] * entropy_slope(alpha, at.layout)
+        return softmax_slope(alpha, gradient, at.layout) - penalty, gradient
+
+
+@dataclass
+class Ascent:
+    """Parameters θ of several problems on their way up, with Adam's running means (Kingma and Ba 2014).
+
+    rows: (R,) their problems. theta, mean: (K,). square: (R,), over the candidates of each row.
+    """
+
+    rows: Ints
+    layout: Batch
+    theta: Floats
+    mean: Floats = field(init=False)
+    square: Floats = field(init=False)
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.mean, self.square = np.zeros_like(self.theta), np.zeros(len(self.rows))
+
+    @classmethod
+    def start(cls, batch: Batch) -> Ascent:
+        """Uniform mixtures, of all problems that have words."""
+        rows = np.flatnonzero(batch.sizes > 0)
+        layout = batch.take(rows)
+        return cls(rows, layout, np.zeros(layout.candidates))
+
+    def climb(self, slope: Floats, rate: float) -> None:
+        """One step of Adam up the slope."""
+        self.steps += 1
+        squares = np.bincount(self.layout.row_of, weights=slope**2, minlength=len(self.rows)) / self.layout.widths
+        self.mean = 0.9 * self.mean + 0.1 * slope
+        self.square = 0.999 * self.square + 0.001 * squares
+        size = np.sqrt(self.square / (1 - 0.999**self.steps))[self.layout.row_of]
+        length = rate / (1 - 0.9**self.steps)
+        self.theta = self.theta + length * np.divide(self.mean, size, out=np.zeros_like(size), where=size > 0)
+
+    def keep(self, active: Ints) -> None:
+        """Drop the problems that do not go on."""
+        kept = np.flatnonzero(among(self.rows, active))
+        flat = self.layout.flat_rows(kept)
+        self.rows, self.layout, self.square = self.rows[kept], self.layout.take(kept), self.square[kept]
+        self.theta, self.mean = self.theta[flat], self.mean[flat]
+
+
+def ascend(
+    batch: Batch,
+    oracle: RelaxedOracle,
+    at: Ascent,
+    steps: int,
+    rate: float,
+    slopes: Callable[[], tuple[Floats, Floats]],
+) -> Generator[Proposal, Ints, None]:
+    """Take steps; round and score every iterate. slopes: of `at` as it is, in θ and in the mixtures."""
+    for _ in range(steps):
+        if not len(at.rows):
+            return
+        in_theta, in_alpha = slopes()
+        at.climb(in_theta, rate)
+        probable = likeliest(best_other(at.theta, at.layout), at.theta, at.layout)
+        choices = np.concatenate([best_vertex(in_alpha, at.layout), probable])
+        at.keep((yield Climbers.at(batch, oracle, np.tile(at.rows, 2), choices).proposal()))
+
+
+def softmax(theta: Floats, layout: Batch) -> Floats:
+    """w = exp θ / Σ exp θ in each position.
+
+    >>> from discotext.problem import Problem
+    >>> softmax(np.log([3.0, 1.0]), Batch.of([Problem((2,), 1)]))
+    array([0.75, 0.25])
+    """
+    powers = np.exp(theta - segment_max(theta, layout.starts)[layout.position_of])
+    return np.asarray(powers / segment_sum(powers, layout.starts)[layout.position_of])
+
+
+def softmax_slope(alpha: Floats, gradient: Floats, layout: Batch) -> Floats:
+    """The gradient in θ of a function whose gradient in w is given: w (g − ⟨w, g⟩), per position."""
+    return np.asarray(alpha * (gradient - segment_sum(alpha * gradient, layout.starts)[layout.position_of]))
+
+
+def entropy_slope(alpha: Floats, layout: Batch) -> Floats:
+    """The gradient in θ of the entropy −Σ w log w, added over the positions."""
+    logs = np.log(alpha, out=np.zeros_like(alpha), where=alpha > 0)
+    return softmax_slope(alpha, -logs, layout)
+
+
+def best_other(theta: Floats, layout: Batch) -> Ints:
+    """(N,) where the most probable replacement of each position stands; the original where there is no other."""
+    others = theta.copy()
+    others[layout.starts[layout.counts > 1]] = -np.inf
+    return layout.starts + segment_argmax(others, layout.starts, layout.position_of)[0]
+
+
+def likeliest(picked: Ints, theta: Floats, layout: Batch) -> Choices:
+    """(R, n_max) of the changes that picked candidates (N,) are, the m with the best odds against their originals.
+
+    >>> from discotext.problem import Problem
+    >>> likeliest(np.array([1, 3, 4]), np.array([0.0, -2.0, 0.0, -1.0, 0.0]), Batch.of([Problem((2, 2, 1), 1)]))
+    array([[0, 1, 0]], dtype=int32)
+    """
+    odds = theta[picked] - theta[layout.starts]
+    # Above 0, or they would not be kept: a change that is less likely than its original may still be among the m best.
+    gains = np.where(picked != layout.starts, odds - odds.min(initial=0.0) + 1.0, 0.0)
+    return keep_largest(layout.dense(picked - layout.starts, 0).astype(np.int32), layout.dense(gains, 0.0), layout)
+
+
+def check_at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ValueError(f"{name} is {value}; choose {least} or more")
+
+
+def check_above_zero(name: str, value: float) -> None:
+    if not value > 0:
+        raise ValueError(f"{name} is {value}; choose a number above 0")
+
+
+RELAXATIONS: dict[str, Callable[[], Solver]] = {
+    "gbda": Gbda,
+    "gbda-100": lambda: Gbda(steps=100, samples=10, draws=100),  # as many as the paper takes
+    "ascc": Ascc,
+}
+
+
+def search_named(name: str) -> Solver:
+    """A relaxation of this file, or the solver of ours that has the name."""
+    return RELAXATIONS[name]() if name in RELAXATIONS else solver_named(name)
