@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -16,6 +16,9 @@ from rich.table import Table
 from discotext.cli.candidates import candidate_options
 from discotext.cli.ending import stopped
 from discotext.cli.options import Count, data_options, sample_options, trust_option
+
+if TYPE_CHECKING:
+    from discotext.experiment.metrics import Tally
 
 HEADINGS = ["solver", "accuracy before", "after", "(95 %)", "success", "words changed", "over all texts", "proved"]
 HEADINGS += ["passes/text", "s/text"]
@@ -61,7 +64,7 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
     from discotext.extras import quick_start
 
     quick_start()
-    from discotext.experiment.attack import job_from_options, run
+    from discotext.experiment.attack import job_from_options, perform
     from discotext.experiment.executors import executor_of
 
     taken = {name: options.pop(name) for name in ("as_json", "out", "workers", "threads")}
@@ -73,31 +76,30 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
         pairs = zip(job.examples.names, job.victim.labels, strict=True)
         console.print(f"the data's classes are taken as the victim's: {', '.join(f'{a} → {b}' for a, b in pairs)}")
     with watched(console, len(job.units)) as watch:
-        result = run(job, taken["out"], watch, executor_of(taken["workers"], taken["threads"]))
-    tell_if_worse_than_chance(console, result)
-    failed = [record for record in result.records if record["status"] == "failed"]
-    if failed:
-        of = f"{len(failed)} of {len(result.records)} records"
-        console.print(f"the victim failed on {of}, first: {failed[0]['error']}", highlight=False, soft_wrap=True)
+        tally = perform(job, taken["out"], watch, executor_of(taken["workers"], taken["threads"]))
+    tell_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
+    if failed := int(tally.lines["failed"].sum()):
+        of = f"{failed} of {len(tally.lines)} records"
+        console.print(f"the victim failed on {of}, first: {tally.error}", highlight=False, soft_wrap=True)
     if taken["as_json"]:
-        for summary in result.summaries:
+        for summary in tally.summaries:
             sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
         return
-    for summary in result.summaries:
+    for summary in tally.summaries:
         show(summary)
-        tell_differences(result.records, summary)
-    if result.folder is not None:
+        tell_differences(tally, summary)
+    if taken["out"] is not None:
         console.print(
-            f"records in {result.folder}; `discotext report {result.folder}` makes a page of them",
+            f"records in {taken['out']}; `discotext report {taken['out']}` makes a page of them",
             highlight=False,
             soft_wrap=True,
         )
 
 
-def tell_if_worse_than_chance(console: Console, result: Any) -> None:
+def tell_if_worse_than_chance(console: Console, summary: dict[str, Any], classes: int) -> None:
     """A victim that is right less often than a blind guess most likely has its classes mixed up."""
-    row = next(iter(result.summary["solvers"].values()))
-    right, blind = row["original_accuracy"], 1 / max(len(result.settings["labels"]), 1)
+    row = next(iter(summary["solvers"].values()))
+    right, blind = row["original_accuracy"], 1 / max(classes, 1)
     if right is not None and row["original_accuracy_high"] < blind:
         console.print(
             f"the victim is right on {percent(right)} of the texts, less than a blind guess: are its classes and the "
@@ -107,16 +109,17 @@ def tell_if_worse_than_chance(console: Console, result: Any) -> None:
         )
 
 
-def tell_differences(records: Sequence[dict[str, Any]], summary: dict[str, Any]) -> None:
+def tell_differences(tally: Tally, summary: dict[str, Any]) -> None:
     """How likely the differences between the first solver and each other one are by chance."""
-    from discotext.experiment.metrics import mcnemar, succeeded, under_budget
+    from discotext.experiment.metrics import chance
 
-    mine = under_budget(records, summary["budget"])
-    first, *others = ([row for row in mine if row["solver"] == name] for name in summary["solvers"])
-    for rows in others if first else ():  # a shard may have no texts
-        won, lost = (sum(map(succeeded, some)) for some in (first, rows))
-        names = first[0]["solver"], rows[0]["solver"]
-        click.echo(f"{names[0]} turns {won} texts, {names[1]} {lost}: p = {mcnemar(first, rows):.2g} (McNemar)")
+    first, *others = summary["solvers"]
+    mine = tally.turned(summary["budget"], first)
+    for other in others if mine else ():  # a shard may have no texts
+        theirs = tally.turned(summary["budget"], other)
+        p = chance((won, theirs[number]) for number, won in mine.items())
+        won, lost = sum(mine.values()), sum(theirs.values())
+        click.echo(f"{first} turns {won} texts, {other} {lost}: p = {p:.2g} (McNemar)")
 
 
 class watched:  # noqa: N801 (used as a function)

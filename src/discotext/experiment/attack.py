@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +14,8 @@ from discotext.experiment.executors import Executor, Serial
 from discotext.experiment.folder import RunFolder
 from discotext.experiment.given import budgets_from_options, budgets_of, shard_of, whole
 from discotext.experiment.job import CHUNK, Job
-from discotext.experiment.metrics import mcnemar, summaries
-from discotext.experiment.report.reading import check_records
+from discotext.experiment.metrics import Tally, mcnemar, summaries
+from discotext.experiment.report.reading import checked_records
 from discotext.experiment.work import Record
 from discotext.solvers import SOLVERS, solver_named
 from discotext.solvers.proposal import Solver
@@ -190,41 +191,60 @@ def warn_of_long(texts: Sequence[str]) -> None:
         warnings.warn(f"text {number} has {words:,} words, which will take long{more}", stacklevel=3)
 
 
-def done_before(job: Job, folder: RunFolder, done: int) -> list[Record]:
+def done_before(job: Job, folder: RunFolder, done: int) -> Iterator[list[Record]]:
     """The records of the units that are done; if a line is damaged or gone, a sentence, for nothing can follow it."""
-    records = folder.records()
-    check_records(folder.path, records, job.settings)
-    expected = [(unit.number, number) for unit in job.units[:done] for number in job.chunks[unit.chunk]]
-    for line, (record, which) in enumerate(zip(records, expected, strict=True), start=1):
-        if (record.get("unit"), record["id"]) != which:
-            raise ValueError(
-                f"{folder.records_path}, line {line}: a record of text {record['id']}, expected one of text "
-                f"{which[1]}; lines are missing or in another order: begin again in another folder"
-            )
-    return records
+    line = 0
+    records = checked_records(folder.path, job.settings) if done else iter(())
+    for unit in job.units[:done]:
+        made = []
+        for number, record in zip(job.chunks[unit.chunk], records, strict=False):
+            line += 1
+            if (record.get("unit"), record["id"]) != (unit.number, number):
+                raise ValueError(
+                    f"{folder.records_path}, line {line}: a record of text {record['id']}, expected one of text "
+                    f"{number}; lines are missing or in another order: begin again in another folder"
+                )
+            made.append(record)
+        yield made
+
+
+def perform(
+    job: Job, out: str | Path | None = None, watch: Watch | None = None, executor: Executor | None = None
+) -> Tally:
+    """Do all units that are not done yet, in order; what is left of them is in the folder, and in the tally.
+
+    No record is held after its unit, so that memory is that of the units at work, whatever the number of texts.
+    """
+    warn_of_long(job.examples.texts)
+    tally, folder = Tally(job.settings), None
+    units: Iterator[list[Record]] = iter(())
+    done = 0
+    if out is not None:
+        folder = RunFolder(out, job.settings, [len(job.chunks[unit.chunk]) for unit in job.units])
+        done = folder.resume()
+        units = done_before(job, folder, done)
+    new = (executor or Serial()).run(job, job.units[done:])
+    for count, made in enumerate(itertools.chain(units, new), start=1):
+        if folder is not None and count > done:
+            folder.append(made)
+        tally.add(made)
+        if watch is not None:
+            watch(count, len(job.units), made)
+    if folder is not None:
+        folder.finish(tally.summaries)
+    return tally
 
 
 def run(
     job: Job, out: str | Path | None = None, watch: Watch | None = None, executor: Executor | None = None
 ) -> Result:
-    """Do all units that are not done yet, in order."""
-    warn_of_long(job.examples.texts)
-    folder = None
-    done = 0
+    """`perform`, and keep every record to be looked at."""
     records: list[Record] = []
-    if out is not None:
-        folder = RunFolder(out, job.settings, [len(job.chunks[unit.chunk]) for unit in job.units])
-        done = folder.resume()
-        records = done_before(job, folder, done)
+
+    def keep(done: int, units: int, made: Sequence[Record]) -> None:
+        records.extend(made)
         if watch is not None:
-            watch(done, len(job.units), records)
-    for count, made in enumerate((executor or Serial()).run(job, job.units[done:]), start=done + 1):
-        if folder is not None:
-            folder.append(made)
-        records += made
-        if watch is not None:
-            watch(count, len(job.units), made)
-    result = Result(job.settings, records, None if folder is None else folder.path)
-    if folder is not None:
-        folder.finish(result.summaries)
-    return result
+            watch(done, units, made)
+
+    perform(job, out, keep, executor)
+    return Result(job.settings, records, None if out is None else Path(out))

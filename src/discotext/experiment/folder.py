@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,10 +64,6 @@ class RunFolder:
                     units, lines, whole = units + 1, 0, at
             file.truncate(whole)
             return units
-
-    def records(self) -> list[Record]:
-        """What is written."""
-        return list(read_records(self.path)) if self.records_path.exists() else []
 
     def append(self, records: Sequence[Record]) -> None:
         """Write the records of one unit, and see them on the disk."""
@@ -143,9 +140,14 @@ def read_records(path: str | Path) -> Iterator[Record]:
             if not line.endswith(b"\n"):
                 return
             try:
-                yield json.loads(line, parse_constant=_no_number)
+                yield json.loads(line, parse_constant=_no_number, object_pairs_hook=_same_keys)
             except (ValueError, RecursionError) as error:
                 raise ValueError(f"{file}, line {number}: not a record: {_json_trouble(error)}") from None
+
+
+def _same_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are the same strings in every line: its own would be the larger half of a record."""
+    return {sys.intern(key): value for key, value in pairs}
 
 
 def _no_number(name: str) -> None:

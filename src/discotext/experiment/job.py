@@ -138,8 +138,11 @@ class Job:
     @cached_property
     def _texts_hash(self) -> str:
         """Names do not tell data apart: a file may have changed since."""
-        content = json.dumps([self.examples.texts, self.examples.labels.tolist(), self.examples.names])
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        content = [self.examples.texts, self.examples.labels.tolist(), self.examples.names]
+        digest = hashlib.sha256()
+        for part in json.JSONEncoder().iterencode(content):  # and never all of it as one string
+            digest.update(part.encode())
+        return digest.hexdigest()[:16]
 
     @cached_property
     def _first_scores(self) -> list[list[float]] | str:

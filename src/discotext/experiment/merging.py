@@ -11,7 +11,7 @@ from typing import Any
 
 from discotext.experiment.folder import RunFolder, write_whole
 from discotext.experiment.metrics import succeeded, summaries
-from discotext.experiment.report.reading import read_run
+from discotext.experiment.report.reading import checked_records, checked_settings, read_run
 
 Rows = list[tuple[str, str]]
 WRITTEN = {".jsonl": "", ".csv": ",", ".tsv": "\t"}  # endings, and what is between fields
@@ -71,16 +71,17 @@ def texts_and_turned(path: str | Path) -> tuple[Rows, Rows]:
 
     Labels are written as the data wrote them, so that old and new data can be learnt from together.
     """
-    run = read_run(path)
-    names = [str(name) for name in run.settings.get("classes", run.settings["labels"])]
+    settings = checked_settings(path)
+    names = [str(name) for name in settings.get("classes", settings["labels"])]
     texts: dict[str, str] = {}
-    for record in run.records:
-        texts.setdefault(record["text"], names[record["label"]])
     turned: dict[str, str] = {}
-    for record in filter(succeeded, run.records):
-        if record["adversarial_text"] not in texts:
+    for record in checked_records(path, settings):
+        texts.setdefault(record["text"], names[record["label"]])
+        if succeeded(record):
             turned.setdefault(record["adversarial_text"], names[record["label"]])
-    return list(texts.items()), list(turned.items())
+    if not texts:
+        raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
+    return list(texts.items()), [(text, label) for text, label in turned.items() if text not in texts]
 
 
 def write_examples(rows: Sequence[tuple[str, str]], path: str | Path) -> None:

@@ -9,22 +9,35 @@
     optimal                attacks with a proved verdict: success, or that no allowed text succeeds
 
 Shares have Wilson's 95 % interval, means a bootstrap's; a mean over nothing is None.
+
+A record is mostly text, and no figure needs a text. So records are counted in one at a time, each as a line of numbers
+(`Tally`), and what a run holds at once does not grow with the texts it has written.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
-from math import comb
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discotext.experiment.work import Record
 from discotext.intervals import bootstrap, wilson
 
 NOT_ATTACKED = ("misclassified", "failed")
 SUCCESS = ("reached", "fewest")
+# What figures are made of: some hundred bytes, where a record has two thousand.
+LINE = np.dtype(
+    [(name, object) for name in ("budget", "solver", "space")]
+    + [(name, np.int64) for name in ("id", "changes", "words", "forwards", "backwards")]
+    + [(name, np.float64) for name in ("seconds", "victim_seconds")]
+    + [(name, np.bool_) for name in ("right_before", "right_after", "tried", "won", "proved", "failed")]
+)
+Lines = NDArray[np.void]
 
 
 def succeeded(record: Record) -> bool:
@@ -35,79 +48,127 @@ def attacked(record: Record) -> bool:
     return record["status"] != "misclassified" and record["space"] is not None
 
 
-def summarise(records: Iterable[Record], seed: int = 0) -> dict[str, Any]:
-    """The figures of one solver under one budget."""
-    rows = list(records)
-    tried = [row for row in rows if attacked(row)]
-    won = [row for row in tried if succeeded(row)]
-    right_before = [row["predicted"] == row["label"] for row in rows]
+def line_of(row: Record) -> tuple[Any, ...]:
+    """A record as a line of a tally."""
     # Where the victim failed, nothing is known to have changed.
-    right_after = [(row["predicted"] if row["status"] == "failed" else row["adversarial_predicted"]) == row["label"]
-                   for row in rows]  # fmt: skip
-    proved = [succeeded(row) or row["status"] == "impossible" for row in tried]
-    return {
-        **_share("original_accuracy", right_before),
-        **_share("adversarial_accuracy", right_after),
-        **_share("success_rate", [succeeded(row) for row in tried]),
-        **_mean("perturbation", [len(row["changes"]) / row["words"] for row in won], seed),
-        **_mean("perturbation_all", [len(row["changes"]) / max(row["words"], 1) for row in rows], seed),
-        "words_changed": _plain_mean([len(row["changes"]) for row in won]),
-        "forwards": sum(row["forwards"] for row in rows),
-        "backwards": sum(row["backwards"] for row in rows),
-        "seconds": sum(row["seconds"] for row in rows),
-        "victim_seconds": sum(row["victim_seconds"] for row in rows),
-        "optimal": _plain_mean([float(value) for value in proved]),
-        "attacked": len(tried),
-        "failed": sum(row["status"] == "failed" for row in rows),
-    }
+    after = row["predicted"] if row["status"] == "failed" else row["adversarial_predicted"]
+    # Names that were read from a file are new strings in every record; one of each is enough.
+    names = sys.intern(_budget_of(row)), sys.intern(row["solver"])
+    counts = row["id"], len(row["changes"]), row["words"], row["forwards"], row["backwards"]
+    tried = attacked(row)
+    won = tried and succeeded(row)
+    shares = row["predicted"] == row["label"], after == row["label"], tried, won
+    proved = tried and (won or row["status"] == "impossible")
+    times = row["seconds"], row["victim_seconds"]
+    return (*names, row["space"], *counts, *times, *shares, proved, row["status"] == "failed")
 
 
-def _share(name: str, values: Sequence[bool]) -> dict[str, float | None]:
-    if not values:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    low, high = wilson(sum(values), len(values))
-    return {name: sum(values) / len(values), f"{name}_low": low, f"{name}_high": high}
+def lines_of(records: Iterable[Record]) -> Lines:
+    """A line for each record, in their order."""
+    return np.array([line_of(row) for row in records], dtype=LINE)
 
 
-def _mean(name: str, values: Sequence[float], seed: int) -> dict[str, float | None]:
-    if not values:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    low, high = bootstrap(values, seed)
-    return {name: float(np.mean(values)), f"{name}_low": low, f"{name}_high": high}
+class Tally:
+    """The records of a run, counted in as they come: their lines, and the error of the first that failed."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
+        self.error: str | None = None
+        self._parts = [lines_of(())]
+
+    def add(self, records: Sequence[Record]) -> None:
+        self._parts.append(lines_of(records))
+        if self.error is None:
+            self.error = next((row.get("error") for row in records if row["status"] == "failed"), None)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """All of them; to be asked for when all records are in, as is what follows."""
+        return np.concatenate(self._parts)
+
+    @cached_property
+    def summaries(self) -> list[dict[str, Any]]:
+        return _summaries(self.settings, self.lines, self.settings["seed"])
+
+    def turned(self, budget: float | int, solver: str) -> dict[int, bool]:
+        """Which texts a solver turned under a budget, as a summary calls it, and which it did not."""
+        mine = self.lines[self.lines["solver"] == solver]
+        rows = zip(mine["id"].tolist(), mine["won"].tolist(), mine["budget"], strict=True)
+        return {number: won for number, won, under in rows if _number(under) == budget}
 
 
-def _plain_mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
-
-
-def space_of(records: Iterable[Record]) -> str:
-    """A name for the search space of a run: that of every text together, the same for every solver."""
-    spaces = {(row["id"], row["space"]) for row in records if row["space"] is not None}
-    text = "\n".join(f"{number} {space}" for number, space in sorted(spaces))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def summaries(settings: dict[str, Any], records: Sequence[Record], seed: int = 0) -> list[dict[str, Any]]:
+def summaries(settings: dict[str, Any], records: Iterable[Record], seed: int = 0) -> list[dict[str, Any]]:
     """One object for each budget, with the figures of every solver."""
+    return _summaries(settings, lines_of(records), seed)
+
+
+def _summaries(settings: dict[str, Any], lines: Lines, seed: int) -> list[dict[str, Any]]:
     found = []
     for number, budget in enumerate(settings["budgets"]):
-        mine = [row for row in records if _budget_of(row) == budget]
+        mine = lines[lines["budget"] == budget]
         found.append(
             {
                 "victim": settings["victim"],
                 "data": settings["data"],
                 "seed": settings["seed"],
-                "n": len({row["id"] for row in mine}),
+                "n": len(np.unique(mine["id"])),
                 "budget": _number(budget),
                 "space": space_of(mine),
-                "solvers": {
-                    name: summarise([row for row in mine if row["solver"] == name], seed + number)
-                    for name in settings["solvers"]
-                },
+                "solvers": {name: figures(mine[mine["solver"] == name], seed + number) for name in settings["solvers"]},
                 "version": settings["version"],
             }
         )
     return found
+
+
+def summarise(records: Iterable[Record], seed: int = 0) -> dict[str, Any]:
+    """The figures of one solver under one budget."""
+    return figures(lines_of(records), seed)
+
+
+def figures(rows: Lines, seed: int = 0) -> dict[str, Any]:
+    """The figures of one solver under one budget, from the lines of its records."""
+    tried, won = rows[rows["tried"]], rows[rows["won"]]
+    return {
+        **_share("original_accuracy", rows["right_before"]),
+        **_share("adversarial_accuracy", rows["right_after"]),
+        **_share("success_rate", tried["won"]),
+        **_mean("perturbation", won["changes"] / np.maximum(won["words"], 1), seed),
+        **_mean("perturbation_all", rows["changes"] / np.maximum(rows["words"], 1), seed),
+        "words_changed": _plain_mean(won["changes"]),
+        # As Python's numbers, which do not run over.
+        **{name: sum(rows[name].tolist()) for name in ("forwards", "backwards", "seconds", "victim_seconds")},
+        "optimal": _plain_mean(tried["proved"]),
+        "attacked": len(tried),
+        "failed": int(rows["failed"].sum()),
+    }
+
+
+def _share(name: str, values: NDArray[Any]) -> dict[str, float | None]:
+    if not len(values):
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    good = int(values.sum())
+    low, high = wilson(good, len(values))
+    return {name: good / len(values), f"{name}_low": low, f"{name}_high": high}
+
+
+def _mean(name: str, values: NDArray[Any], seed: int) -> dict[str, float | None]:
+    if not len(values):
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    low, high = bootstrap(values, seed)
+    return {name: float(np.mean(values)), f"{name}_low": low, f"{name}_high": high}
+
+
+def _plain_mean(values: NDArray[Any]) -> float | None:
+    return float(np.mean(values)) if len(values) else None
+
+
+def space_of(lines: Lines) -> str:
+    """A name for the search space of a run: that of every text together, the same for every solver."""
+    pairs = zip(lines["id"].tolist(), lines["space"], strict=True)
+    spaces = {(number, space) for number, space in pairs if space is not None}
+    text = "\n".join(f"{number} {space}" for number, space in sorted(spaces))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def under_budget(records: Iterable[Record], budget: float | int) -> list[Record]:
@@ -126,10 +187,18 @@ def _number(budget: str) -> float | int:
 def mcnemar(first: Sequence[Record], second: Sequence[Record]) -> float:
     """Exact two-sided p that two solvers break equally many texts, from the texts that only one of them breaks."""
     other = {row["id"]: succeeded(row) for row in second}
-    pairs = [(succeeded(row), other[row["id"]]) for row in first if row["id"] in other]
-    only_first = sum(a and not b for a, b in pairs)
-    n = only_first + sum(b and not a for a, b in pairs)
+    return chance((succeeded(row), other[row["id"]]) for row in first if row["id"] in other)
+
+
+def chance(pairs: Iterable[tuple[bool, bool]]) -> float:
+    """McNemar's p, from whether each of two solvers broke a text."""
+    unlike = [first for first, second in pairs if first != second]
+    n, only_first = len(unlike), sum(unlike)
     if n == 0:
         return 1.0
-    tail = sum(comb(n, k) for k in range(min(only_first, n - only_first) + 1)) / 2**n
-    return float(min(1.0, 2 * tail))
+    # Each binomial coefficient from the one before: thousands of texts would make it long to begin each anew.
+    term = total = 1
+    for k in range(min(only_first, n - only_first)):
+        term = term * (n - k) // (k + 1)
+        total += term
+    return float(min(1.0, 2 * (total / 2**n)))

@@ -7,7 +7,7 @@ on it would end in a page that is wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -101,29 +101,38 @@ def budget_of(row: Record) -> str:
 
 def read_run(path: str | Path, empty: bool = False) -> Run:
     """The run in a folder, or one sentence that says why there is none. empty: whether it may have no records."""
-    settings = read_settings(path)
-    where = f"{Path(path) / 'settings.json'}"
-    trouble = _trouble(settings, SETTINGS) or _deeper(settings)
-    if trouble:
-        raise ValueError(f"{where} is not of a run: {trouble}; give a folder that --out made")
-    records = list(read_records(path))
+    settings = checked_settings(path)
+    records = list(checked_records(path, settings))
     if not records and not empty:
         raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
-    check_records(path, records, settings)
     return Run(settings, records, _expected(settings))
 
 
-def check_records(path: str | Path, records: Sequence[Any], settings: dict[str, Any]) -> None:
-    """Raise a sentence about the first record that is not one of this run."""
+def checked_settings(path: str | Path) -> dict[str, Any]:
+    """The settings of the run in a folder, or one sentence that says what is wrong with them."""
+    settings = read_settings(path)
+    trouble = _trouble(settings, SETTINGS) or _deeper(settings)
+    if trouble:
+        where = Path(path) / "settings.json"
+        raise ValueError(f"{where} is not of a run: {trouble}; give a folder that --out made")
+    return settings
+
+
+def checked_records(path: str | Path, settings: dict[str, Any]) -> Iterator[Record]:
+    """The records of a run, one at a time; a sentence about the first that is not one of it."""
     seen = set()
-    for number, record in enumerate(records, start=1):
+    for number, record in enumerate(read_records(path), start=1):
         trouble = _wrong(record, settings)
-        key = trouble or (record["id"], record["solver"], budget_of(record))
-        if not trouble and key in seen:
-            trouble = f"text {key[0]} has a record of {key[1]} under {key[2]} already"
+        if not trouble:
+            # As numbers, for every record has strings of its own, which would all be kept.
+            budget = budget_of(record)
+            which = list(settings["solvers"]).index(record["solver"]), settings["budgets"].index(budget)
+            if (record["id"], *which) in seen:
+                trouble = f"text {record['id']} has a record of {record['solver']} under {budget} already"
+            seen.add((record["id"], *which))
         if trouble:
             raise ValueError(f"{Path(path) / 'records.jsonl'}, line {number}: not a record of this run: {trouble}")
-        seen.add(key)
+        yield record
 
 
 def _expected(settings: dict[str, Any]) -> int:
