@@ -51,10 +51,12 @@ bench: setup $(VENV)/bench.stamp ## Measure: solvers against the optimum, cost o
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.tables
 
-bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure vectors and candidates (needs DISCOTEXT_DATA)
+bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure vectors, candidates, optima of questions, growth with texts (needs DISCOTEXT_DATA and victims/)
 	$(BIN)/python -m benchmarks.vectors
 	$(BIN)/python -m benchmarks.candidates
 	$(BIN)/python -m benchmarks.audit score
+	$(BIN)/python -m benchmarks.trec_optimum --victim victims/lstm_trec --cache victims/trec_truth
+	$(BIN)/python -m benchmarks.scaling victims/lstm_ag_news
 	$(BIN)/python -m benchmarks.tables
 
 .venv-peers/setup.stamp: $(VENV)/setup.stamp benchmarks/peers/requirements.txt

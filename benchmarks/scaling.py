@@ -155,12 +155,16 @@ def picture(rows: list[Row]) -> None:
         mine = [row for row in rows if row.get("grows") == grows]
         x, y = ([row[name] for row in mine] for name in ("n k", "processor seconds a text"))
         right.plot(x, y, marker="o", label=f"more {grows}")
-    right.plot(x, [y[0] * one / x[0] for one in x], color="grey", linestyle=":", label="linear")
-    right.legend()
+    right.plot(x, [1e-4 * one for one in x], color="grey", linestyle=":", label="linear")
+    right.legend(fontsize=8, loc="upper left")
     logs = {"xscale": "log", "yscale": "log"}
     left.set(title="Seconds of a run", xlabel="texts, thousands", ylabel="processor seconds", **logs)
     middle.set(title="Peak memory of a run", xlabel="texts, thousands", ylabel="GiB", xscale="log", ylim=(0, 4))
     right.set(title="Seconds a text", xlabel="words × candidates", ylabel="processor seconds", **logs)
+    right.set_xticks([200, 800, 3200], ["200", "800", "3,200"])
+    right.set_xticks([], minor=True)
+    for chart in (left, middle):
+        chart.set_xticks([1, 10, 100], ["1", "10", "100"])
     figure.tight_layout()
     figure.savefig(PICTURES / "scaling.png", dpi=100)
     plt.close(figure)

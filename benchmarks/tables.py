@@ -66,6 +66,38 @@ def short() -> str:
     return table(["solver", "optimum found", "share of the optimal gain", "passes"], cells)
 
 
+def trec_optimum() -> str:
+    """Of each solver and number of changes: optima found, what that took, and verdicts that are right."""
+    found = {(row["solver"], row["m"]): row for row in rows_of("trec_optimum") if row["split"] == "test"}
+    budgets = sorted({m for _, m in found})
+    lines = []
+    for solver in dict.fromkeys(solver for solver, _ in found):
+        line = [NAMES.get(solver, "`Beam(8)`")]
+        for m in budgets:
+            row = found[solver, m]
+            line += [f"{100 * row['optimum_share']:.1f} %", f"{row['forwards'] + row['backwards']:.0f}"]
+            line += [f"{100 * row['verdict_share']:.1f} %", f"{row['goal_forwards'] + row['goal_backwards']:.0f}"]
+        lines.append(line)
+    four = ["optimum found", "passes", "verdict right", "passes"]
+    heads = [f"{m} words: {name}" if not place else name for m in budgets for place, name in enumerate(four)]
+    return table(["solver", *heads], lines)
+
+
+def scaling() -> str:
+    """Texts against processor time and memory."""
+    lines = [
+        [
+            f"{row['texts']:,}",
+            f"{row['processor seconds']:,.0f}",
+            f"{1e3 * row['processor seconds'] / row['texts']:.1f}",
+            f"{row['peak MiB']:,.0f}",
+        ]
+        for row in rows_of("scaling")
+        if row["what"] == "texts"
+    ]
+    return table(["texts", "processor seconds", "ms a text", "peak MiB"], lines)
+
+
 def step_cost() -> str:
     cells = [
         [
@@ -201,6 +233,8 @@ def main() -> None:
         (docs / "candidates.md", "audit", audited()),
         (docs / "solvers.md", "optimality", optimality()),
         (docs / "solvers.md", "step-cost", step_cost()),
+        (docs / "solvers.md", "trec-optimum", trec_optimum()),
+        (docs / "solvers.md", "scaling", scaling()),
         (docs.parent / "README.md", "short", short()),
     ):
         put(page, name, text)

@@ -493,3 +493,15 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_turned():
         turned = other["adversarial_predicted"] != other["label"]
         assert (other["status"] in ("reached", "misclassified")) == turned
     assert sum(len(r["changes"]) for r in long.records) > sum(len(r["changes"]) for r in short.records)
+
+
+def test_chance_is_told_for_one_budget_at_a_time():
+    settings = {key: value for key, value in SETTINGS.items() if key not in ("budget", "words")}
+    both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
+    with pytest.raises(ValueError, match="the run has the budgets 1, 2; say which, as budget=1"):
+        both.p_value("greedy", "exact")
+    with pytest.raises(ValueError, match="no budget 3; choose one of 1, 2"):
+        both.p_value("greedy", "exact", budget=3)
+    for words in (1, 2):
+        alone = compare(scores, data(), ["greedy", "exact"], words=words, **settings)
+        assert both.p_value("greedy", "exact", budget=words) == alone.p_value("greedy", "exact")

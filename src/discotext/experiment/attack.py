@@ -14,7 +14,7 @@ from discotext.experiment.executors import Executor, Serial
 from discotext.experiment.folder import RunFolder
 from discotext.experiment.given import budgets_from_options, budgets_of, shard_of, whole
 from discotext.experiment.job import CHUNK, Job
-from discotext.experiment.metrics import Tally, mcnemar, summaries
+from discotext.experiment.metrics import Tally, mcnemar, summaries, under_budget
 from discotext.experiment.report.reading import checked_records
 from discotext.experiment.work import Record
 from discotext.solvers import SOLVERS, solver_named
@@ -51,9 +51,21 @@ class Result:
         """The records of one solver."""
         return [record for record in self.records if record["solver"] == solver]
 
-    def p_value(self, first: str, second: str) -> float:
-        """How likely so large a difference between two solvers is by chance (McNemar's exact test)."""
-        return mcnemar(self.of(first), self.of(second))
+    def p_value(self, first: str, second: str, budget: float | None = None) -> float:
+        """How likely so large a difference between two solvers is by chance (McNemar's exact test).
+
+        budget: under which, as `summaries` call it; needed only where there are several.
+        """
+        budgets = [summary["budget"] for summary in self.summaries]
+        if budget is None and len(budgets) > 1:
+            # A text under two budgets is not two texts: all together would make chance look small.
+            raise ValueError(
+                f"the run has the budgets {', '.join(map(str, budgets))}; say which, as budget={budgets[0]}"
+            )
+        if budget is not None and budget not in budgets:
+            raise ValueError(f"the run has no budget {budget!r}; choose one of {', '.join(map(str, budgets))}")
+        under = budgets[0] if budget is None else budget
+        return mcnemar(under_budget(self.of(first), under), under_budget(self.of(second), under))
 
 
 def compare(
