@@ -54,10 +54,12 @@ def write_texts(path: Path, number: int) -> None:
     """So many training texts, in an order that is always the same, and round again."""
     examples = load_data(DATA, "train")
     order = np.random.default_rng(0).permutation(len(examples))
-    with path.open("w", encoding="utf-8") as file:
+    new = path.with_suffix(".new")
+    with new.open("w", encoding="utf-8") as file:
         for row in np.resize(order, number).tolist():
             label = examples.names[examples.labels[row]]
             file.write(json.dumps({"text": examples.texts[row], "label": label}) + "\n")
+    new.replace(path)  # so that a file that is there is whole
 
 
 def attack(victim: str, folder: Path, number: int) -> Row:

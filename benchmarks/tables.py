@@ -72,7 +72,9 @@ def trec_optimum() -> str:
     budgets = sorted({m for _, m in found})
     lines = []
     for solver in dict.fromkeys(solver for solver, _ in found):
-        line = [NAMES.get(solver, "`Beam(8)`")]
+        if any((solver, m) not in found for m in budgets):
+            continue
+        line = [{**NAMES, "beam": "`Beam(8)`"}.get(solver, f"`{solver}`")]
         for m in budgets:
             row = found[solver, m]
             line += [f"{100 * row['optimum_share']:.1f} %", f"{row['forwards'] + row['backwards']:.0f}"]
@@ -93,7 +95,7 @@ def scaling() -> str:
             f"{row['peak MiB']:,.0f}",
         ]
         for row in rows_of("scaling")
-        if row["what"] == "texts"
+        if row["what"] == "texts" and not row["texts done before"]
     ]
     return table(["texts", "processor seconds", "ms a text", "peak MiB"], lines)
 

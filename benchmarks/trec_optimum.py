@@ -370,7 +370,7 @@ def main(given: Sequence[str] | None = None) -> None:
         raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
         raise SystemExit(
-            "stopped; what was enumerated is in the file of --cache, and the same command goes on"
+            "stopped; with --cache, what was enumerated is kept there, and the same command goes on"
         ) from None
     if rows:
         shown = [{heading: row[name] for name, heading in COLUMNS.items()} for row in rows]

@@ -604,3 +604,14 @@ class Bounded:
                 for row, choice in zip(rows, choices.tolist(), strict=True)
             ]
         )
+
+
+@pytest.mark.parametrize("stop", [Stop(forwards=60), Stop(backwards=8), Stop(seconds=1e-4)])
+def test_what_is_limited_is_spent_on_taking_back_not_on_rebuilding(stop):
+    networks = RandomNetworks(range(20), positions=30, candidates=6, budget=10)
+    goal = float(np.median([solution.score for solution in solve(networks.batch, networks, Disco())])) / 2
+    high = solve(networks.batch, networks, Disco(effort="high"), goal=goal, stop=stop)
+    for one in high:
+        assert one.forwards <= (stop.forwards or np.inf)
+        assert one.backwards <= (stop.backwards or np.inf)
+        assert not one.reached or one.score >= goal

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from benchmarks.peers.cells import CELLS, title
 from benchmarks.peers.plots import draw_all
 from benchmarks.results_file import PICTURES, RESULTS
 from benchmarks.tables import put, table
+from discotext.experiment.metrics import chance
 
 Row = dict[str, Any]
 HEROES = ("disco", "disco-high")
@@ -124,9 +124,7 @@ def p_value(only_first: int, only_second: int) -> float:
     >>> p_value(0, 5), p_value(3, 3)
     (0.0625, 1.0)
     """
-    n = only_first + only_second
-    tail = sum(comb(n, k) for k in range(min(only_first, only_second) + 1)) / 2**n
-    return float(min(1.0, 2 * tail))
+    return chance([(True, False)] * only_first + [(False, True)] * only_second)
 
 
 def pairs(texts: Iterable[Mapping[str, Any]], hero: str, least: int = 1) -> list[list[str]]:

@@ -57,3 +57,8 @@ def fitting(rows: Ints, longest: int, cells: int | None) -> list[Ints]:
     """Cut rows into as few calls, of nearly the same size, as the cells of one call allow."""
     most = len(rows) if cells is None else max(1, cells // longest)
     return np.array_split(rows, -(-len(rows) // most))
+
+
+def largest_first(calls: list[Ints], lengths: Ints) -> list[Ints]:
+    """Calls by the cells they have once padded, the most first."""
+    return sorted(calls, key=lambda call: -len(call) * int(lengths[call].max()))

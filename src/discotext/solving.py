@@ -279,7 +279,8 @@ class Search:
             # A limit on gradients is for the solver to spend.
             gradients=can(self.oracle, RelaxedOracle) and np.isinf(self.counted.max_backwards),
             exchange=not getattr(solver, "restricts", False),
-            thorough=getattr(solver, "thorough", False),
+            # It measures much before it takes anything back; what is limited is better spent on taking back.
+            thorough=getattr(solver, "thorough", False) and self.counted.unlimited,
         )
         if self.goal is not None:
             self.reached[rows] |= self.scores[rows] >= self.goal

@@ -57,6 +57,7 @@ def take_back(
 
     gradients: whether the oracle may be asked for them. exchange: whether words may be exchanged for others.
     Costs, a row: one gradient (or as many forwards as changes), log₂ forwards to bisect, and the single tries.
+    thorough: `rebuild` as well, for a gradient and some fifty forwards.
     """
     bisect(batch, oracle, kept, gradients)
     if gradients and exchange and thorough:

@@ -244,6 +244,11 @@ class Counted(Wrapper):
         """From here on everything is asked."""
         self.max_forwards = self.max_backwards = self.deadline = np.inf
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether neither passes nor time are limited."""
+        return bool(np.isinf([self.max_forwards, self.max_backwards, self.deadline]).all())
+
     def _send(self, request: Request, forwards: Ints, backwards: Ints) -> Reply:
         np.add.at(self.forwards, request.problems, forwards)
         np.add.at(self.backwards, request.problems, backwards)

@@ -225,7 +225,7 @@ def perform(
 ) -> Tally:
     """Do all units that are not done yet, in order; what is left of them is in the folder, and in the tally.
 
-    No record is held after its unit, so that memory is that of the units at work, whatever the number of texts.
+    No record is held after its unit, only the numbers that the tally makes of it.
     """
     warn_of_long(job.examples.texts)
     tally, folder = Tally(job.settings), None
@@ -235,8 +235,8 @@ def perform(
         folder = RunFolder(out, job.settings, [len(job.chunks[unit.chunk]) for unit in job.units])
         done = folder.resume()
         units = done_before(job, folder, done)
-    new = (executor or Serial()).run(job, job.units[done:])
-    for count, made in enumerate(itertools.chain(units, new), start=1):
+    # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
+    for count, made in enumerate(itertools.chain(units, (executor or Serial()).run(job, job.units[done:])), start=1):
         if folder is not None and count > done:
             folder.append(made)
         tally.add(made)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discotext.extras import need
-from discotext.padding import like_lengths
+from discotext.padding import largest_first, like_lengths
 from discotext.segments import Floats
 from discotext.text.masked import load_pretrained
 
@@ -140,8 +140,9 @@ class Loaded:
 
         found: list[Any] = [None] * len(rows)
         done = 0
-        # The longest first, so that memory that suffices once always does.
-        for numbers in like_lengths([len(row) for row in rows], self.tokens, spare_rows=0)[::-1]:
+        tokens = np.array([len(row) for row in rows], dtype=np.int64)
+        # So that memory that suffices once always does.
+        for numbers in largest_first(like_lengths(tokens, self.tokens, spare_rows=0), tokens):
             ids, lengths = padded([np.array(rows[number], dtype=np.int64) for number in numbers.tolist()])
             there = torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
             ids = ids.masked_fill(~there, self.tokeniser.pad_token_id or 0)

@@ -11,7 +11,7 @@
 Shares have Wilson's 95 % interval, means a bootstrap's; a mean over nothing is None.
 
 A record is mostly text, and no figure needs a text. So records are counted in one at a time, each as a line of numbers
-(`Tally`), and what a run holds at once does not grow with the texts it has written.
+(`Tally`), and what a run holds grows by some hundred bytes a text.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Plan:
     distant: whether new starts are also made far from everything seen.
     missing: share of the way to the goal that may be missing for a problem to be pursued.
     passes, multiple: a problem that has all but reached its goal may spend so many passes, or so many times what greedy
-        spends, whichever is more. Where that pays for a beam, one is sent first.
+        spends, whichever is more. Where `passes` alone would pay for a beam, one is sent first.
     """
 
     starts: int
@@ -90,7 +90,7 @@ class DiscoGuided:
 
     def __post_init__(self) -> None:
         if self.effort not in ("default", "high") and not (isinstance(self.effort, Real) and self.effort > 0):
-            raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0 (1 is 'high')")
+            raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0")
 
     @property
     def multiple(self) -> float:
@@ -126,7 +126,7 @@ class DiscoGuided:
         ended = yield from climb(batch, inner, met.best(by.starts), PROPOSALS, purse, by.around, goal)
         best = ended.best(1)
         purse.limit = spent + by.allowance(batch, best, before, goal)
-        beamed = np.flatnonzero((by.passes >= beam_passes(batch)) & by.distant)
+        beamed = best.problems[(by.passes >= beam_passes(batch.take(best.problems))) & by.distant]
         going = yield from on_some(
             batch, inner, beamed, best.problems, lambda some, oracle: Beam(WIDTH).propose(some, oracle, rng)
         )

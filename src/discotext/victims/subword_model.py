@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discotext.embedding import to_numpy
-from discotext.padding import like_lengths
+from discotext.padding import largest_first, like_lengths
 from discotext.segments import Floats, Ints, ranges
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ class SubwordModel:
         )
 
     def calls(self, lengths: Ints, share: float = 1.0, mixtures: bool = False) -> Iterator[Ints]:
-        """The rows of each call, the longest texts first (so that memory that suffices once always does)."""
+        """The rows of each call, the largest first (so that memory that suffices once always does)."""
         cells = 0 if self.alone else int(share * self.budget)
         apart = np.unique(lengths) if mixtures and not self.pads_mixtures else [None]
         for length in apart[::-1]:
             rows = np.arange(len(lengths)) if length is None else np.flatnonzero(lengths == length)
-            for call in like_lengths(lengths[rows], cells, spare_rows=0)[::-1]:
+            for call in largest_first(like_lengths(lengths[rows], cells, spare_rows=0), lengths[rows]):
                 yield rows[call]
 
     def scores(self, texts: Sequence[str]) -> Floats:
