@@ -1,5 +1,7 @@
 """The main job: records, resuming, shards, figures."""
 
+import copy
+import itertools
 import json
 import os
 import random
@@ -17,6 +19,7 @@ from discotext.experiment.attack import attack, budgets_of, compare, job_of, run
 from discotext.experiment.folder import read_records, read_settings
 from discotext.experiment.merging import augmented, merge, write_examples
 from discotext.experiment.metrics import mcnemar, summarise
+from discotext.experiment.work import run_task
 from discotext.text.sources import Listed
 from discotext.victims.function import FunctionVictim
 
@@ -168,7 +171,8 @@ def test_an_interrupted_run_ends_with_the_same_records(tmp_path):
         (folder / "settings.json").write_bytes((tmp_path / "whole" / "settings.json").read_bytes())
         (folder / "records.jsonl").write_bytes(lines[:cut])
         again = run(job, folder)
-        assert untimed(again.records) == untimed(whole.records) == untimed(read_records(folder))
+        assert untimed(again.records) == untimed(whole.records)
+        assert untimed(read_records(folder)) == untimed(read_records(tmp_path / "whole"))
 
 
 def test_other_settings_into_the_same_folder_are_refused(tmp_path):
@@ -194,7 +198,7 @@ def test_changed_data_or_another_victim_of_the_same_name_are_refused(tmp_path):
 
 @pytest.mark.parametrize("parts", [2, 3, 20])
 def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
-    whole = compare(scores, data(), ["greedy", "exact"], **SETTINGS)
+    compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
     job = job_of(scores, data(), ["greedy", "exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
     folders = [tmp_path / f"s{part}" for part in range(1, parts + 1)]
     for part, folder in enumerate(folders, start=1):
@@ -202,7 +206,7 @@ def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
     for folder in folders:
         (folder / "records.jsonl").touch()
     merge(folders[::-1], tmp_path / "merged")
-    assert untimed(read_records(tmp_path / "merged")) == untimed(whole.records)
+    assert untimed(read_records(tmp_path / "merged")) == untimed(read_records(tmp_path / "whole"))
 
 
 def test_shards_that_do_not_fit_are_refused(tmp_path):
@@ -505,3 +509,33 @@ def test_chance_is_told_for_one_budget_at_a_time():
     for words in (1, 2):
         alone = compare(scores, data(), ["greedy", "exact"], words=words, **settings)
         assert both.p_value("greedy", "exact", budget=words) == alone.p_value("greedy", "exact")
+
+
+def test_chunks_hold_every_text_once_and_of_each_window_the_longest_first():
+    texts = ["word " * (1 + (7 * number) % 23) + f"no. {number}" for number in range(300)]
+    made = job_of(
+        scores,
+        (texts, [0, 1] * 150),
+        ["greedy"],
+        words=None,
+        limit=None,
+        seed=0,
+        target=None,
+        **SETTINGS | {"chunk": 7},
+    )
+    assert sorted(number for chunk in made.chunks for number in chunk) == list(range(300))
+    assert [len(chunk) for chunk in made.chunks] == [7] * 42 + [6]
+    for start in range(0, 43, 16):  # the window of sixteen chunks
+        window = made.chunks[start : start + 16]
+        assert {number // (7 * 16) for chunk in window for number in chunk} == {start // 16}
+        for longer, shorter in itertools.pairwise(window):
+            assert min(len(texts[number]) for number in longer) >= max(len(texts[number]) for number in shorter)
+        assert all(chunk == tuple(sorted(chunk)) for chunk in window)
+
+
+def test_what_a_worker_gets_is_the_job_without_its_texts():
+    made = job_of(scores, data(), ["greedy"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    sent = copy.copy(made)  # copied as it is sent, by __getstate__
+    assert len(sent.examples) == 0
+    unit = made.units[1]
+    assert untimed(run_task(sent, made.task(unit))) == untimed(run_task(made, made.task(unit)))

@@ -11,9 +11,12 @@ import time
 import pytest
 
 from discotext import Candidates, Examples
+from discotext.experiment import processes
 from discotext.experiment.attack import compare, job_of, run
-from discotext.experiment.executors import Processes, Serial, Worker, executor_of
+from discotext.experiment.executors import Serial, executor_of
 from discotext.experiment.folder import read_records
+from discotext.experiment.hand import Share
+from discotext.experiment.processes import Processes, ProcessWorker
 from discotext.text.sources import Listed
 
 TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad", "fine", "poor"] * 20)]
@@ -31,6 +34,11 @@ VICTIM = """
                 if not (HERE / "forever").exists():
                     (HERE / "deadly").unlink()
                 os._exit(3)
+            number = int("0" + text[-2:].strip(" a"))
+            if number == 21 and (HERE / "hanging").exists() or number > 39 and (HERE / "mute").exists():
+                time.sleep(600)
+            if number > 39 and (HERE / "mortal").exists():
+                os._exit(4)
             if "no. 12" in text and (HERE / "broken").exists():
                 raise ValueError("this text is too much")
             time.sleep(0.0005)
@@ -46,6 +54,12 @@ def victim(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(textwrap.dedent(VICTIM))
     return f"py:{file}:scores"
+
+
+@pytest.fixture(autouse=True)
+def without_torch(monkeypatch):
+    """Other tests may have loaded it here, and workers would then take their time to do so too."""
+    monkeypatch.setattr(processes, "Share", lambda threads: Share(threads, torch=False))
 
 
 def untimed(records):
@@ -73,7 +87,7 @@ def test_what_was_begun_alone_goes_on_with_workers(victim, tmp_path):
     )  # fmt: skip
 
     class Lazy:
-        def run(self, job, units):
+        def run(self, job, units, tell):
             yield from Serial().run(job, units[:5])
             raise KeyboardInterrupt
 
@@ -91,13 +105,46 @@ def test_a_worker_that_dies_costs_nothing_but_time(victim, tmp_path):
     assert untimed(again.records) == untimed(whole.records)
 
 
-def test_texts_that_kill_every_worker_end_the_run_in_a_sentence_and_what_is_done_is_kept(victim, tmp_path):
+def test_a_text_that_kills_every_worker_is_given_up_alone(victim, tmp_path):
     (tmp_path / "deadly").touch()
     (tmp_path / "forever").touch()
-    with pytest.raises(RuntimeError, match=r"ended 3 times on the same texts \(chunk 4\)"):
-        attacked(victim, out=tmp_path / "run", executor=Processes(2))
-    # Four chunks under two solvers come before it.
-    assert len(list(read_records(tmp_path / "run"))) == 4 * 2 * 8
+    found = attacked(victim, executor=Processes(2)).records
+    (tmp_path / "deadly").unlink()
+    given_up = [record for record in found if record["status"] == "failed"]
+    assert [record["id"] for record in given_up] == [33, 33]
+    assert all("its process ended, with status 3" in record["error"] for record in given_up)
+    assert all(record["words"] == 5 and record["budget"] == 1 for record in given_up)
+    # Greedy draws nothing, so that its other texts have the records they would have had.
+    others = [record for record in found if record["solver"] == "greedy" and record["id"] != 33]
+    whole = [record for record in attacked(victim).of("greedy") if record["id"] != 33]
+    assert untimed(others) == untimed(whole)
+
+
+def test_a_text_on_which_the_victim_hangs_is_given_up_when_its_time_is_over(victim, tmp_path):
+    (tmp_path / "hanging").touch()
+    found = attacked(victim, executor=Processes(2, time_limit=1.0)).of("greedy")
+    assert [record["id"] for record in found if record["error"]] == [21]
+    assert found[21]["error"] == "TimeoutError: not done within 1 seconds, the time limit"
+    (tmp_path / "hanging").unlink()
+    whole = attacked(victim).of("greedy")
+    assert untimed(found[:21] + found[22:]) == untimed(whole[:21] + whole[22:])
+
+
+@pytest.mark.parametrize(("what", "said"), [("mute", "not done within 0.5 seconds"), ("mortal", "with status 4")])
+def test_where_every_text_goes_wrong_the_run_ends_in_a_sentence_and_what_is_done_is_kept(victim, tmp_path, what, said):
+    (tmp_path / what).touch()
+    began = time.monotonic()
+    with pytest.raises(RuntimeError, match=rf"text after text .*{said}.* What is done is kept"):
+        attacked(victim, out=tmp_path / "run", executor=Processes(1, time_limit=0.5))
+    assert time.monotonic() - began < 60
+    done = list(read_records(tmp_path / "run"))
+    # Two chunks of long texts come before, each under two solvers, and one in which some texts are right.
+    assert len(done) == 3 * 2 * 8
+    assert {record["id"] > 39 for record in done if record["error"]} == {True}
+    assert {record["id"] > 39 for record in done if not record["error"]} == {False}
+    (tmp_path / what).unlink()
+    again = attacked(victim, out=tmp_path / "run").records
+    assert len({(record["id"], record["solver"]) for record in again}) == len(again) == 2 * len(TEXTS)
 
 
 def test_a_text_on_which_the_victim_fails_costs_that_text_alone(victim, tmp_path):
@@ -111,16 +158,16 @@ def test_a_text_on_which_the_victim_fails_costs_that_text_alone(victim, tmp_path
 def test_a_worker_killed_from_outside_is_replaced(victim, monkeypatch):
     whole = attacked(victim)
     made = []
-    usual = Worker.__init__
+    usual = ProcessWorker.__init__
 
     def noted(self, *given):
         usual(self, *given)
         made.append(self)
 
-    monkeypatch.setattr(Worker, "__init__", noted)
+    monkeypatch.setattr(ProcessWorker, "__init__", noted)
 
     def killer():
-        while not made or made[0].busy is None:
+        while not made:
             time.sleep(0.01)
         os.kill(made[0].process.pid, signal.SIGKILL)
 
@@ -154,6 +201,11 @@ def test_settings_that_make_no_sense_are_refused():
     assert isinstance(executor_of(None, None), Serial)
     assert executor_of(3, None) == Processes(3)
     assert executor_of(None, 2) == Processes(1, 2)
+    assert executor_of(time_limit=5.0) == Processes(1, None, 5.0)
+    with pytest.raises(ValueError, match="time limit is 0"):
+        Processes(1, time_limit=0)
+    with pytest.raises(ValueError, match="by Ray only"):
+        executor_of(gpus=1)
 
 
 def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_of_one(tmp_path):

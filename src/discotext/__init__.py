@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from discotext.embedding import EmbeddingOracle as EmbeddingOracle
     from discotext.experiment.attack import attack as attack
     from discotext.experiment.attack import compare as compare
-    from discotext.experiment.executors import Processes as Processes
+    from discotext.experiment.on_ray import RayExecutor as RayExecutor
+    from discotext.experiment.processes import Processes as Processes
     from discotext.experiment.quality import text_quality as text_quality
     from discotext.goals import OwnGoal as OwnGoal
     from discotext.goals import Targeted as Targeted
@@ -68,7 +69,8 @@ _HOME = {
     "data.named": ["load_data"],
     "embedding": ["EmbeddingOracle"],
     "experiment.attack": ["attack", "compare"],
-    "experiment.executors": ["Processes"],
+    "experiment.on_ray": ["RayExecutor"],
+    "experiment.processes": ["Processes"],
     "experiment.quality": ["text_quality"],
     "goals": ["OwnGoal", "Targeted", "Untargeted"],
     "laws": ["OracleReport", "check_oracle"],

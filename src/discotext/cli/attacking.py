@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,12 @@ from rich.table import Table
 
 from discotext.cli.candidates import candidate_options
 from discotext.cli.ending import stopped
-from discotext.cli.options import Count, data_options, sample_options, trust_option
+from discotext.cli.options import WORKER_OPTIONS, Count, data_options, sample_options, trust_option, worker_options
 
 if TYPE_CHECKING:
     from discotext.experiment.metrics import Tally
 
+EVERY = 60.0  # seconds between lines of progress in a log
 HEADINGS = ["solver", "accuracy before", "after", "(95 %)", "success", "words changed", "over all texts", "proved"]
 HEADINGS += ["passes/text", "s/text"]
 
@@ -34,8 +36,7 @@ def attack_options(command: Any) -> Any:
             type=click.Path(path_type=Path),
             help="A folder for records; the same command goes on where it stopped.",
         ),
-        click.option("--threads", type=Count(1), help="Of each worker; the processors are shared out unless told."),
-        click.option("--workers", type=Count(1), help="Processes on this machine; records are the same."),
+        worker_options,
         click.option("--target", type=Count(0), help="The class wanted, by number; any wrong one unless told."),
         click.option("--words", multiple=True, type=Count(0), help="How many words may change; repeatable."),
         click.option("--budget", multiple=True, help="Share of words that may change; repeatable. 0.2 unless told."),
@@ -67,7 +68,8 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
     from discotext.experiment.attack import job_from_options, perform
     from discotext.experiment.executors import executor_of
 
-    taken = {name: options.pop(name) for name in ("as_json", "out", "workers", "threads")}
+    taken = {name: options.pop(name) for name in ("as_json", "out")}
+    executor = executor_of(**{name: options.pop(name) for name in WORKER_OPTIONS})
     job = job_from_options(victim, data, solvers, **options)
     console = Console(stderr=True)
     named = ", ".join(job.solvers)
@@ -76,7 +78,7 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
         pairs = zip(job.examples.names, job.victim.labels, strict=True)
         console.print(f"the data's classes are taken as the victim's: {', '.join(f'{a} → {b}' for a, b in pairs)}")
     with watched(console, len(job.units)) as watch:
-        tally = perform(job, taken["out"], watch, executor_of(taken["workers"], taken["threads"]))
+        tally = perform(job, taken["out"], watch, executor, watch.tell)
     tell_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
     if failed := int(tally.lines["failed"].sum()):
         of = f"{failed} of {len(tally.lines)} records"
@@ -123,7 +125,10 @@ def tell_differences(tally: Tally, summary: dict[str, Any]) -> None:
 
 
 class watched:  # noqa: N801 (used as a function)
-    """A progress bar that knows how many attacks have succeeded so far."""
+    """A progress bar that knows how many attacks have succeeded so far, and who is at work.
+
+    Where there is no terminal, as in the log of a cluster, it is a line a minute.
+    """
 
     def __init__(self, console: Console, units: int) -> None:
         shown = (
@@ -132,27 +137,45 @@ class watched:  # noqa: N801 (used as a function)
             TextColumn("{task.percentage:.0f} %"),
             TimeRemainingColumn(),
         )
+        self.console = console
         self.progress = Progress(*shown, console=console, transient=True)
         self.task = self.progress.add_task("attacking", total=units)
-        self.tried = self.won = 0
-        self.seconds = 0.0
+        self.tried = self.won = self.texts = 0
+        self.workers = ""
+        self.printed = time.monotonic()
 
-    def __enter__(self) -> Callable[[int, int, Sequence[dict[str, Any]]], None]:
+    def __enter__(self) -> watched:
         self.progress.__enter__()
-        return self.update
+        return self
 
     def __exit__(self, *error: Any) -> None:
         self.progress.__exit__(*error)
 
-    def update(self, done: int, units: int, records: Sequence[dict[str, Any]]) -> None:
+    def __call__(self, done: int, units: int, records: Sequence[dict[str, Any]]) -> None:
         from discotext.experiment.metrics import attacked, succeeded
 
         self.tried += sum(attacked(record) for record in records)
         self.won += sum(succeeded(record) for record in records)
-        self.seconds += sum(record["seconds"] for record in records)
-        rate = f", {self.tried / self.seconds:.1f} texts/s" if self.seconds else ""
-        said = f"{self.won} of {self.tried} succeeded{rate}"
-        self.progress.update(self.task, completed=done, total=units, description=said)
+        self.texts += len(records)
+        self.progress.update(self.task, completed=done, total=units)
+        self._show()
+
+    def tell(self, workers: str) -> None:
+        """Who is at work."""
+        self.workers = workers
+        self._show()
+
+    def _show(self) -> None:
+        task = self.progress.tasks[0]
+        said = f"{self.won} of {self.tried} succeeded"
+        if task.speed:
+            said += f", {task.speed * self.texts / max(task.completed, 1):.1f} texts/s"
+        if self.workers:
+            said += f" ({self.workers})"
+        self.progress.update(self.task, description=said)
+        if not self.console.is_terminal and time.monotonic() - self.printed >= EVERY:
+            self.printed = time.monotonic()
+            self.console.print(f"{task.percentage:.0f} %: {said}", highlight=False, soft_wrap=True)
 
 
 def percent(value: float | None, digits: int = 1) -> str:

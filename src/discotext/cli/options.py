@@ -47,3 +47,24 @@ def trust_option(command: Any) -> Any:
     return click.option("--trust", is_flag=True, help="Load a pickled sklearn: file, which runs what it holds.")(
         command
     )
+
+
+WORKER_OPTIONS = ("workers", "threads", "time_limit", "ray", "ray_address", "gpus")
+
+
+def worker_options(command: Any) -> Any:
+    """Who does the work."""
+    for option in (
+        click.option("--gpus", type=Share(0), help="With Ray: GPUs of each worker; 1 where there are any unless told."),
+        click.option("--ray-address", help="Work on this Ray cluster: 'auto', HOST:6379 or ray://HOST:10001."),
+        click.option("--ray", is_flag=True, help="Work on a Ray of its own on this machine."),
+        click.option(
+            "--time-limit",
+            type=Share(0, min_open=True),
+            help="Seconds for the texts of a unit; a text that takes longer alone is given up, and its record says so.",
+        ),
+        click.option("--threads", type=Count(1), help="Of each worker; the processors are shared out unless told."),
+        click.option("--workers", type=Count(1), help="How many processes; records are the same."),
+    ):
+        command = option(command)
+    return command

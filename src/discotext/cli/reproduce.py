@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from discotext.cli.options import Count
+from discotext.cli.options import Count, worker_options
 
 NAMES = ["imdb", "ag_news", "trec"]
 
@@ -23,7 +23,7 @@ NAMES = ["imdb", "ag_news", "trec"]
 @click.option("--texts", default=500, show_default=True, type=Count(0), help="Then so many in all.")
 @click.option("--filtered", is_flag=True, help="Candidates as this package filters them, in place of the paper's.")
 @click.option("--seed", default=0, show_default=True, type=Count(0), help="Which texts, and all chance.")
-@click.option("--workers", type=Count(1), help="Processes on this machine; records are the same.")
+@worker_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(
     out: Path,
@@ -32,8 +32,8 @@ def command(
     texts: int,
     filtered: bool,
     seed: int,
-    workers: int | None,
     as_json: bool,
+    **workers: Any,
 ) -> None:
     """Make the paper's table again, its own figures beside ours.
 
@@ -56,9 +56,7 @@ def command(
 
     with watched(talk, 1) as watch:
         rows = table(
-            reproduce(
-                out, data or tuple(NAMES), per_class, texts, seed, filtered, tell, watch, executor_of(workers, None)
-            )
+            reproduce(out, data or tuple(NAMES), per_class, texts, seed, filtered, tell, watch, executor_of(**workers))
         )
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")

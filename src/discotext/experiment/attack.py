@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from discotext.experiment.crew import Tell, silent
 from discotext.experiment.executors import Executor, Serial
 from discotext.experiment.folder import RunFolder
 from discotext.experiment.given import budgets_from_options, budgets_of, shard_of, whole
@@ -92,7 +94,7 @@ def compare(
     target: the class wanted; any other than the true one without it.
     out: a folder for records; the same call goes on where it stopped.
     watch: called after each unit of work with units done, units in all, and the unit's records.
-    executor: who does the work: this process, or `Processes(workers)`; the records are the same.
+    executor: who does the work: this process, `Processes(workers)` or `RayExecutor(address)`; records are the same.
     """
     job = job_of(
         victim,
@@ -221,29 +223,37 @@ def done_before(job: Job, folder: RunFolder, done: int) -> Iterator[list[Record]
 
 
 def perform(
-    job: Job, out: str | Path | None = None, watch: Watch | None = None, executor: Executor | None = None
+    job: Job,
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+    executor: Executor | None = None,
+    tell: Tell = silent,
 ) -> Tally:
     """Do all units that are not done yet, in order; what is left of them is in the folder, and in the tally.
 
-    No record is held after its unit, only the numbers that the tally makes of it.
+    No record is held after its unit, only the numbers that the tally makes of it. tell: gets lines on who is at work.
     """
     warn_of_long(job.examples.texts)
-    tally, folder = Tally(job.settings), None
-    units: Iterator[list[Record]] = iter(())
-    done = 0
-    if out is not None:
-        folder = RunFolder(out, job.settings, [len(job.chunks[unit.chunk]) for unit in job.units])
-        done = folder.resume()
-        units = done_before(job, folder, done)
-    # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
-    for count, made in enumerate(itertools.chain(units, (executor or Serial()).run(job, job.units[done:])), start=1):
-        if folder is not None and count > done:
-            folder.append(made)
-        tally.add(made)
-        if watch is not None:
-            watch(count, len(job.units), made)
-    if folder is not None:
-        folder.finish(tally.summaries)
+    tally = Tally(job.settings)
+    with ExitStack() as kept:
+        folder, done = None, 0
+        units: Iterator[list[Record]] = iter(())
+        if out is not None:
+            sizes = [len(job.chunks[unit.chunk]) for unit in job.units]
+            folder = kept.enter_context(RunFolder(out, job.settings, sizes))
+            done = folder.resume()
+            units = done_before(job, folder, done)
+        # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
+        for count, made in enumerate(
+            itertools.chain(units, (executor or Serial()).run(job, job.units[done:], tell)), start=1
+        ):
+            if folder is not None and count > done:
+                folder.append(made)
+            tally.add(made)
+            if watch is not None:
+                watch(count, len(job.units), made)
+        if folder is not None:
+            folder.finish(tally.summaries)
     return tally
 
 
@@ -259,4 +269,5 @@ def run(
             watch(done, units, made)
 
     perform(job, out, keep, executor)
+    records.sort(key=lambda record: int(record["id"]))  # as the texts were given, and all of a text together
     return Result(job.settings, records, None if out is None else Path(out))

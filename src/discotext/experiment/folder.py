@@ -5,17 +5,20 @@
     summary.json     what it all means, written at the end
 
 A unit's records are written in one go. After an interruption, whatever follows the last whole unit is cut off and done
-again; so a run can be killed at any moment and loses at most the unit in flight.
+again; so a run can be killed at any moment and loses at most the units in flight. While a run is at it, another is kept
+out: both would do, and write, the same.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from discotext.experiment.work import Record
 
@@ -23,11 +26,28 @@ NAMES = ("settings.json", "records.jsonl", "summary.json")
 
 
 class RunFolder:
-    """The folder of one run. sizes: how many records each unit has, in order."""
+    """The folder of one run, held until it is closed. sizes: how many records each unit has, in order."""
 
     def __init__(self, path: str | Path, settings: dict[str, Any], sizes: Sequence[int]) -> None:
         self.path, self.sizes = Path(path), list(sizes)
         self._open(settings)
+        try:
+            # Without a buffer, so that nothing half written is left in one.
+            self.file = self.records_path.open("a+b", buffering=0)
+        except OSError as error:
+            raise ValueError(_cannot(self.records_path, error)) from None
+        if not hold(self.file):
+            self.close()
+            raise ValueError(f"another run is at work in {self.path}; wait until it is done, or choose another folder")
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.file.close()
 
     @property
     def records_path(self) -> Path:
@@ -51,10 +71,8 @@ class RunFolder:
 
     def resume(self) -> int:
         """How many units are done; what was written beyond them is cut off."""
-        if not self.records_path.exists():
-            return 0
-        with self.records_path.open("r+b") as file:
-            units = lines = whole = at = 0
+        units = lines = whole = at = 0
+        with self.records_path.open("rb") as file:
             for line in file:
                 at += len(line)
                 if not line.endswith(b"\n") or units == len(self.sizes):
@@ -62,21 +80,41 @@ class RunFolder:
                 lines += 1
                 if lines == self.sizes[units]:
                     units, lines, whole = units + 1, 0, at
-            file.truncate(whole)
-            return units
+        self.file.truncate(whole)
+        return units
 
     def append(self, records: Sequence[Record]) -> None:
         """Write the records of one unit, and see them on the disk."""
         text = "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
-        with self.records_path.open("ab") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
-            file.flush()
-            os.fsync(file.fileno())
+        left = memoryview(text.encode("utf-8", "surrogatepass"))
+        before = self.file.seek(0, os.SEEK_END)
+        try:
+            while left:
+                left = left[self.file.write(left) :]
+            os.fsync(self.file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                self.file.truncate(before)
+            raise ValueError(
+                f"{self.records_path} cannot be written: {_said(error)}; what was done before is kept: make room, and "
+                "the same goes on where it stopped"
+            ) from None
 
     def finish(self, summaries: Sequence[dict[str, Any]]) -> None:
         """Write what the run means."""
-        self.records_path.touch()  # a shard may have no texts, and is whole all the same
         write_whole(self.path / "summary.json", "".join(json.dumps(one) + "\n" for one in summaries))
+
+
+def hold(file: BinaryIO) -> bool:
+    """Keep others out of a file until it is closed, or the process ends; whether nobody else does so already."""
+    try:
+        fcntl = importlib.import_module("fcntl")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        pass  # some systems and some disks have no locks
+    return True
 
 
 def look_at_folder(path: Path) -> None:
@@ -112,8 +150,11 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _cannot(path: Path, error: OSError) -> str:
-    said = (error.strerror or str(error)).lower()
-    return f"{path} cannot be written: {said}; choose a place that you may write to"
+    return f"{path} cannot be written: {_said(error)}; choose a place that you may write to and that has room"
+
+
+def _said(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:

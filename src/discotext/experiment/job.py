@@ -3,6 +3,8 @@
 Texts are cut into chunks that depend on data, order and settings only. A unit is one chunk under one budget and one
 solver; its seed comes from the job's seed and the unit alone. So a run gives the same records whether it was
 interrupted, spread over machines, or run in one go. A unit that was not finished is done again as a whole.
+
+Who does a unit gets it as a task, with its texts. So a worker holds the texts of one unit, whatever there is to do.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim, checked
 
 CHUNK = 64  # texts of a unit: enough for full calls, and little to lose
+WINDOW = 16  # chunks whose texts are dealt out by length, so that those of a chunk are of like length
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,30 @@ class Unit:
 
 
 @dataclass(frozen=True, eq=False)
+class Task:
+    """What is asked of a worker: texts of a unit, by number and in full, and their classes."""
+
+    unit: Unit
+    numbers: tuple[int, ...]
+    texts: tuple[str, ...]
+    labels: tuple[int, ...]
+
+    def halves(self) -> tuple[Task, Task]:
+        """The same in two: how what goes wrong is brought down to one text."""
+        half = len(self.numbers) // 2
+        return tuple(  # type: ignore[return-value]
+            Task(self.unit, self.numbers[part], self.texts[part], self.labels[part])
+            for part in (slice(half), slice(half, None))
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Job:
     """A victim, examples, candidates, budgets and solvers, with one seed for all chance.
 
     solvers: by the names under which they appear in records. target: a class number for targeted attacks.
     only: part i of n of the chunks, for work that is spread.
-    named: how the victim was named, and whether it is trusted; it is loaded anew where the job is sent.
+    named: how the victim was named, and whether it is trusted; where the job is sent, it is loaded anew (`loaded`).
     to_the_end: whether a search goes on, and makes the score as high as it can, after the label has turned.
     """
 
@@ -90,14 +111,13 @@ class Job:
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: settings, and of a victim that was named only the name."""
+        """What another process gets: settings, no texts, and of a victim that was named only the name."""
         state = {one.name: getattr(self, one.name) for one in fields(self)}
-        return state | {"victim": None} if self.named else state
+        return state | {"examples": self.examples.take([]), "victim": None if self.named else self.victim}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if state["named"]:
-            state = state | {"victim": victim_from(*state["named"])}
-        self.__dict__.update(state)
+    def loaded(self) -> Job:
+        """The job with its victim, where it has been sent without."""
+        return self if self.named is None else replace(self, victim=victim_from(*self.named))
 
     @cached_property
     def finder(self) -> Candidates:
@@ -105,10 +125,24 @@ class Job:
         return self.candidates.known_to(getattr(self.victim, "vocabulary", None))
 
     @cached_property
-    def chunks(self) -> list[range]:
-        """Which examples make each chunk."""
-        starts = range(0, len(self.examples), self.chunk)
-        return [range(start, min(start + self.chunk, len(self.examples))) for start in starts]
+    def chunks(self) -> list[tuple[int, ...]]:
+        """Which examples make each chunk: of a window of them the longest the first, and so on.
+
+        Texts of like length waste less of a call, and long ones first leave nobody waiting for them in the end.
+        """
+        lengths = list(map(len, self.examples.texts))
+        found = []
+        for start in range(0, len(lengths), self.chunk * WINDOW):
+            window = range(start, min(start + self.chunk * WINDOW, len(lengths)))
+            order = sorted(window, key=lambda number: -lengths[number])
+            found += [tuple(sorted(order[at : at + self.chunk])) for at in range(0, len(order), self.chunk)]
+        return found
+
+    def task(self, unit: Unit) -> Task:
+        """A unit with its texts."""
+        numbers = self.chunks[unit.chunk]
+        texts = tuple(self.examples.texts[number] for number in numbers)
+        return Task(unit, numbers, texts, tuple(self.examples.labels[list(numbers)].tolist()))
 
     def shard(self, part: int, parts: int) -> Job:
         """Part i of n: every n-th chunk from the i-th, so that long and short texts fall to all alike."""
@@ -176,6 +210,7 @@ class Job:
             "target": self.target,
             "candidates": self.candidates.settings,
             "chunk": self.chunk,
+            "window": WINDOW,
             "texts": self._texts_hash,
             "first_scores": self._first_scores,
             "to_the_end": self.to_the_end,

@@ -47,12 +47,12 @@ def merge(parts: Sequence[str | Path], out: str | Path) -> list[dict[str, Any]]:
             raise ValueError(f"{path} has {there}; run the shards to their end first")
     records = sorted((record for run in runs for record in run.records), key=lambda one: int(one.get("unit", 0)))
     whole = {**settings[0], "shard": "1/1"}
-    folder = RunFolder(out, whole, [len(records)])
-    if folder.records_path.exists():
-        raise ValueError(f"{out} holds records already; choose another folder")
-    folder.append(records)
-    found = summaries(whole, records, whole["seed"])
-    folder.finish(found)
+    with RunFolder(out, whole, [len(records)]) as folder:
+        if folder.records_path.stat().st_size:
+            raise ValueError(f"{out} holds records already; choose another folder")
+        folder.append(records)
+        found = summaries(whole, records, whole["seed"])
+        folder.finish(found)
     return found
 
 
@@ -73,12 +73,17 @@ def texts_and_turned(path: str | Path) -> tuple[Rows, Rows]:
     """
     settings = checked_settings(path)
     names = [str(name) for name in settings.get("classes", settings["labels"])]
+    found: list[tuple[int, str, str | None, str]] = []
+    for record in checked_records(path, settings):
+        new = record["adversarial_text"] if succeeded(record) else None
+        found.append((record["id"], record["text"], new, names[record["label"]]))
+    found.sort(key=lambda one: one[0])  # the file has them as they were done
     texts: dict[str, str] = {}
     turned: dict[str, str] = {}
-    for record in checked_records(path, settings):
-        texts.setdefault(record["text"], names[record["label"]])
-        if succeeded(record):
-            turned.setdefault(record["adversarial_text"], names[record["label"]])
+    for _, text, new, label in found:
+        texts.setdefault(text, label)
+        if new is not None:
+            turned.setdefault(new, label)
     if not texts:
         raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
     return list(texts.items()), [(text, label) for text, label in turned.items() if text not in texts]

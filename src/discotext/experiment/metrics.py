@@ -104,6 +104,7 @@ def summaries(settings: dict[str, Any], records: Iterable[Record], seed: int = 0
 
 def _summaries(settings: dict[str, Any], lines: Lines, seed: int) -> list[dict[str, Any]]:
     found = []
+    lines = lines[np.argsort(lines["id"], kind="stable")]  # sums and bootstraps are the same in every order of records
     for number, budget in enumerate(settings["budgets"]):
         mine = lines[lines["budget"] == budget]
         found.append(

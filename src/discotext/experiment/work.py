@@ -1,4 +1,4 @@
-"""One unit of work: texts in, one record for each out.
+"""One task: texts in, one record for each out.
 
     predict → leave out what is misclassified → space → oracle → solve → write the text → predict again
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discotext.experiment.job import Job, Unit
+from discotext.experiment.job import Job, Task
 from discotext.goals import predictions
 from discotext.oracle import UnavailableError
 from discotext.segments import Floats
@@ -25,48 +25,21 @@ from discotext.victims.victim import Victim, checked, oracle_for
 Record = dict[str, Any]
 
 
-def run_unit(job: Job, unit: Unit) -> list[Record]:
-    """Attack the texts of a unit; a record each, in their order."""
-    numbers = job.chunks[unit.chunk]
-    name, solver = list(job.solvers.items())[unit.solver]
-    budget, seed = job.budgets[unit.budget], job.seed_of(unit)
-    texts = [job.examples.texts[number] for number in numbers]
-    labels = job.examples.labels[numbers.start : numbers.stop].tolist()
+def run_task(job: Job, task: Task) -> list[Record]:
+    """Attack the texts of a task; a record each, in their order."""
+    solver, seed = list(job.solvers.values())[task.unit.solver], job.seed_of(task.unit)
     began = time.perf_counter()
-    scores, errors = predicted(job.victim, texts)
-    victim_seconds = (time.perf_counter() - began) / max(len(texts), 1)
+    scores, errors = predicted(job.victim, task.texts)
+    seconds = (time.perf_counter() - began) / max(len(task.texts), 1)
     found = predictions(scores).tolist()
     records = [
-        {
-            "id": number,
-            "text": text,
-            "label": label,
-            "predicted": None if error else guess,
-            "adversarial_text": text,
-            "adversarial_predicted": None if error else guess,
-            "score": None,
-            "adversarial_score": None,
-            "changes": [],
-            "words": 0,
-            "budget": 0,
-            "status": "failed" if error else "misclassified",
-            "solver": name,
-            "seed": seed,
-            "space": None,
-            "forwards": 1,
-            "backwards": 0,
-            "seconds": victim_seconds,
-            "victim_seconds": victim_seconds,
-            "unit": unit.number,
-            "share": budget.share,
-            "allowed": budget.words,
-            "error": error,
-        }
-        for number, text, label, guess, error in zip(numbers, texts, labels, found, errors, strict=True)
+        unattacked(job, task, place) | {"error": error, "forwards": 1, "seconds": seconds, "victim_seconds": seconds}
+        for place, error in enumerate(errors)
     ]
-    spaces = Space.of(texts, job.finder, share=budget.share, words=budget.words)
-    for place, record in enumerate(records):
-        record["words"], record["budget"] = len(spaces.texts[place]), spaces.budgets[place]
+    for record, guess in zip(records, found, strict=True):
+        if not record["error"]:
+            record |= {"predicted": guess, "adversarial_predicted": guess, "status": "misclassified"}
+    spaces = measured(job, task, records)
     attacked = [
         place
         for place, record in enumerate(records)
@@ -74,11 +47,57 @@ def run_unit(job: Job, unit: Unit) -> list[Record]:
     ]
     if attacked:
         space = spaces.take(attacked)
-        goal = job.goal([labels[place] for place in attacked])
+        goal = job.goal([task.labels[place] for place in attacked])
         oracle = oracle_for(job.victim, space, goal)
         solutions = solve(space.batch, oracle, solver, goal=None if job.to_the_end else 0.0, seed=seed)
         finish(job, space, solutions, [records[place] for place in attacked])
     return records
+
+
+def given_up(job: Job, task: Task, why: str) -> list[Record]:
+    """Records of texts that could not be attacked at all."""
+    records = [unattacked(job, task, place) | {"error": why} for place in range(len(task.texts))]
+    measured(job, task, records)
+    return records
+
+
+def measured(job: Job, task: Task, records: Sequence[Record]) -> Space:
+    """The search space of a task; its records get how many words there are, and how many may change."""
+    budget = job.budgets[task.unit.budget]
+    spaces = Space.of(task.texts, job.finder, share=budget.share, words=budget.words)
+    for place, record in enumerate(records):
+        record["words"], record["budget"] = len(spaces.texts[place]), spaces.budgets[place]
+    return spaces
+
+
+def unattacked(job: Job, task: Task, place: int) -> Record:
+    """The record of a text of which nothing is known yet."""
+    budget = job.budgets[task.unit.budget]
+    return {
+        "id": task.numbers[place],
+        "text": task.texts[place],
+        "label": task.labels[place],
+        "predicted": None,
+        "adversarial_text": task.texts[place],
+        "adversarial_predicted": None,
+        "score": None,
+        "adversarial_score": None,
+        "changes": [],
+        "words": 0,
+        "budget": 0,
+        "status": "failed",
+        "solver": list(job.solvers)[task.unit.solver],
+        "seed": job.seed_of(task.unit),
+        "space": None,
+        "forwards": 0,
+        "backwards": 0,
+        "seconds": 0.0,
+        "victim_seconds": 0.0,
+        "unit": task.unit.number,
+        "share": budget.share,
+        "allowed": budget.words,
+        "error": None,
+    }
 
 
 def predicted(victim: Victim, texts: Sequence[str]) -> tuple[Floats, list[str | None]]:

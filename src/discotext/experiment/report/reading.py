@@ -100,9 +100,9 @@ def budget_of(row: Record) -> str:
 
 
 def read_run(path: str | Path, empty: bool = False) -> Run:
-    """The run in a folder, or one sentence that says why there is none. empty: whether it may have no records."""
+    """The run in a folder, text after text, or a sentence why there is none. empty: whether it may have no records."""
     settings = checked_settings(path)
-    records = list(checked_records(path, settings))
+    records = sorted(checked_records(path, settings), key=lambda record: int(record["id"]))
     if not records and not empty:
         raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
     return Run(settings, records, _expected(settings))

@@ -1,0 +1,239 @@
+"""How a crew of workers does the units of a job, wherever they are.
+
+Units are given out in their order to whoever is free, and their records come back in the same order, whoever did them.
+Nobody gets far ahead of the unit whose turn it is, so that what waits to be written stays small.
+
+Whatever happens to a worker, its task is done again. A worker that dies may have died of its task: so after some
+deaths, or when its time is over, a task is done again in halves, and what still goes wrong with one text alone becomes
+that text's record. Where the worker's whole machine has gone, the task is not suspected.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from discotext.experiment.job import Job, Task, Unit
+from discotext.experiment.work import Record, given_up
+
+AHEAD = 4  # units for each worker that may be done before the one whose turn it is
+TRIES = 3  # how often a task is given out whose worker dies, before it is halved
+HOPELESS = 3  # texts of a unit that go wrong alone, one after the other, before it is said that all would
+LOOK = 1.0  # seconds after which what there is to tell is told again
+
+Tell = Callable[[str], None]
+
+
+def silent(said: str) -> None:
+    """To whom it may be told where nobody listens."""
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A worker is ready to be given tasks. where: the machine it is on. node: how that is known to others."""
+
+    where: str
+    node: str = ""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A worker is no more. blameless: whether what it was doing can have nothing to do with it."""
+
+    why: str
+    blameless: bool = False
+
+
+Answer = Arrived | Lost | Exception | list[Record]
+
+
+class Worker(Protocol):
+    """Whoever does tasks, one at a time. Its first answer is that it has arrived, or why not."""
+
+    def give(self, task: Task) -> None: ...
+
+    def answer(self) -> Answer:
+        """To be asked for when `Crew.wait` says that there is one."""
+        ...
+
+    def stop(self) -> None: ...
+
+
+class Crew(Protocol):
+    """Where workers come from."""
+
+    def hire(self) -> Worker: ...
+
+    def wait(self, workers: Sequence[Any], seconds: float) -> Sequence[Any]:
+        """Those that have an answer, as soon as one has, or after so long none."""
+        ...
+
+
+@dataclass(eq=False)
+class Seat:
+    """A worker's place in the crew: where it is, once it has arrived, and what it is at."""
+
+    worker: Worker
+    where: str | None = None
+    piece: Piece | None = None
+    since: float = 0.0
+
+    @property
+    def free(self) -> bool:
+        return self.where is not None and self.piece is None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A task that belongs to the unit in some place of the order. deaths: of workers that were at it."""
+
+    place: int
+    task: Task
+    deaths: int = 0
+
+
+def drive(
+    crew: Crew, count: int, job: Job, units: Sequence[Unit], limit: float | None, tell: Tell
+) -> Iterator[list[Record]]:
+    """The records of each unit, in their order, by so many workers. limit: seconds for a task, None for any."""
+    pieces, rates, unborn, told = Pieces(job, units, AHEAD * count), Rates(), 0, 0.0
+    seats: list[Seat] = []
+    try:
+        seats += [Seat(crew.hire()) for _ in range(min(count, len(units)))]
+        while not pieces.over:
+            for seat in seats:
+                if seat.free and (piece := pieces.take()) is not None:
+                    seat.piece, seat.since = piece, time.monotonic()
+                    seat.worker.give(piece.task)
+            if time.monotonic() - told >= LOOK:
+                tell(rates.line(seats))
+                told = time.monotonic()
+            for seat in waited(crew, seats, limit):
+                answer, piece = seat.worker.answer(), seat.piece
+                seat.piece = None
+                if isinstance(answer, Exception):
+                    raise answer
+                if isinstance(answer, Arrived):
+                    seat.where, unborn = answer.where, 0
+                elif isinstance(answer, Lost):
+                    if piece is not None:
+                        pieces.lost(piece, answer)
+                    elif not answer.blameless and (unborn := unborn + 1) == TRIES:
+                        raise RuntimeError(
+                            f"a worker ended {TRIES} times before it was ready: {answer.why}. What is done is kept"
+                        )
+                    seats[seats.index(seat)] = Seat(crew.hire())
+                elif piece is not None:
+                    pieces.finish(piece, answer)
+                    rates.count(seat.where, len(answer))
+            for seat in late(seats, limit):
+                assert seat.piece is not None
+                seat.worker.stop()
+                pieces.halve(seat.piece, f"TimeoutError: not done within {limit:g} seconds, the time limit")
+                seats[seats.index(seat)] = Seat(crew.hire())
+            yield from pieces.in_turn()
+    finally:
+        for seat in seats:
+            seat.worker.stop()
+
+
+def waited(crew: Crew, seats: Sequence[Seat], limit: float | None) -> list[Seat]:
+    """Those with an answer, waited for no longer than the first time limit."""
+    awaited = {id(seat.worker): seat for seat in seats if not seat.free}
+    ends = [seat.since + limit for seat in seats if seat.piece is not None and limit is not None]
+    seconds = min([LOOK, *(end - time.monotonic() for end in ends)])
+    return [awaited[id(one)] for one in crew.wait([seat.worker for seat in awaited.values()], max(0.0, seconds))]
+
+
+def late(seats: Sequence[Seat], limit: float | None) -> list[Seat]:
+    now = time.monotonic()
+    return [seat for seat in seats if limit is not None and seat.piece is not None and now - seat.since > limit]
+
+
+class Pieces:
+    """What is still to be given out, and what has come back and waits for its turn."""
+
+    def __init__(self, job: Job, units: Sequence[Unit], ahead: int) -> None:
+        self.job, self.units, self.ahead = job, units, ahead
+        self.again: deque[Piece] = deque()  # what went wrong, to be given out before all else
+        self.next = self.turn = 0
+        self.done: dict[int, dict[int, Record]] = {}  # by place and number of the text
+        self.bad: dict[int, int] = {}  # by place, texts given up
+
+    @property
+    def over(self) -> bool:
+        return self.turn == len(self.units)
+
+    def take(self) -> Piece | None:
+        """The next to be done, None if there is none now."""
+        if self.again:
+            return self.again.popleft()
+        if self.next == len(self.units) or self.next >= self.turn + self.ahead:
+            return None
+        self.next += 1
+        return Piece(self.next - 1, self.job.task(self.units[self.next - 1]))
+
+    def finish(self, piece: Piece, records: Sequence[Record]) -> None:
+        self.done.setdefault(piece.place, {}).update({record["id"]: record for record in records})
+
+    def lost(self, piece: Piece, how: Lost) -> None:
+        """The worker died: the same again, in the end in halves."""
+        deaths = piece.deaths + (not how.blameless)
+        if deaths < TRIES:
+            self.again.appendleft(replace(piece, deaths=deaths))
+        else:
+            # One more death is enough to halve again: three have shown that something is wrong here.
+            self.halve(replace(piece, deaths=TRIES - 1), f"the worker ended: {how.why}")
+
+    def halve(self, piece: Piece, why: str) -> None:
+        """The same in two halves; of one text, a record that it went wrong."""
+        if len(piece.task.texts) > 1:
+            self.again.extendleft(replace(piece, task=half) for half in reversed(piece.task.halves()))
+            return
+        bad = self.bad[piece.place] = self.bad.get(piece.place, 0) + 1
+        if bad >= HOPELESS and len(self.done.get(piece.place, {})) < bad:
+            raise RuntimeError(
+                f"text after text went wrong, the last (text {piece.task.numbers[0]}) with: {why}. What is done is "
+                "kept; try fewer workers or a longer time limit"
+            )
+        self.finish(piece, given_up(self.job, piece.task, why))
+
+    def in_turn(self) -> Iterator[list[Record]]:
+        """Units that are whole, one after the other, as far as they go."""
+        while not self.over:
+            numbers = self.job.chunks[self.units[self.turn].chunk]
+            if len(self.done.get(self.turn, ())) < len(numbers):
+                return
+            found = self.done.pop(self.turn)
+            self.turn += 1
+            yield [found[number] for number in numbers]
+
+
+@dataclass
+class Rates:
+    """How quick each machine is, for people to look at."""
+
+    texts: dict[str, int] = field(default_factory=dict)
+    began: dict[str, float] = field(default_factory=dict)
+
+    def count(self, where: str | None, texts: int) -> None:
+        assert where is not None
+        self.texts[where] = self.texts.get(where, 0) + texts
+
+    def line(self, seats: Sequence[Seat]) -> str:
+        """As '3 of 4 workers; left 12.1, right 11.8 texts/s'; many machines by the slowest and the quickest."""
+        now = time.monotonic()
+        here = [seat.where for seat in seats if seat.where is not None]
+        for where in here:
+            self.began.setdefault(where, now)
+        said = f"{len(here)} of {len(seats)} workers" if len(here) < len(seats) else f"{len(here)} workers"
+        rates = {where: self.texts.get(where, 0) / max(now - self.began[where], 1e-9) for where in sorted(set(here))}
+        if len(rates) < 2:
+            return said
+        if len(rates) <= 4:
+            return f"{said}; {', '.join(f'{where} {rate:.1f}' for where, rate in rates.items())} texts/s"
+        low, high = min(rates.values()), max(rates.values())
+        return f"{said}; {len(rates)} nodes at {low:.1f} to {high:.1f} texts/s each"
