@@ -18,6 +18,7 @@ from discotext.experiment.attack import job_of, perform, run
 from discotext.experiment.executors import Serial
 from discotext.experiment.folder import read_records
 from discotext.experiment.metrics import Tally, attacked, chance, mcnemar, succeeded, summaries
+from discotext.intervals import bootstrap
 from discotext.text.sources import Listed
 
 CHUNK, TEXTS = 8, 100
@@ -215,3 +216,11 @@ def test_a_measurement_takes_the_place_of_the_one_before_and_of_no_other(tmp_pat
     assert [(row["what"], row.get("seconds")) for row in found] == [("shape", None), ("texts", 7), ("texts", 2)]
     assert [json.loads(line) for line in (tmp_path / "scaling.jsonl").read_text().splitlines()] == found
     assert all(row["date"] for row in found)
+
+
+def test_of_very_many_values_the_normal_interval_is_that_of_drawing_again():
+    values = np.random.default_rng(0).gamma(0.5, 0.1, 20_000)
+    with patch("discotext.intervals.MANY", 100):
+        quick = bootstrap(values, seed=1)
+    assert quick == pytest.approx(bootstrap(values, seed=1), rel=2e-3)
+    assert quick != bootstrap(values, seed=1)

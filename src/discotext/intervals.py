@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Z = 1.959963984540054  # of the normal distribution, for 95 %
+MANY = 50_000  # values whose mean is as good as normal, and would take minutes to draw from again
 
 
 def wilson(good: int, n: int) -> tuple[float, float]:
@@ -25,7 +26,7 @@ def wilson(good: int, n: int) -> tuple[float, float]:
 
 
 def bootstrap(values: ArrayLike, seed: int, draws: int = 2000) -> tuple[float, float]:
-    """The interval of a mean by drawing again from the values; NaN for none.
+    """The interval of a mean by drawing again from the values, of very many as if it were normal; NaN for none.
 
     >>> low, high = bootstrap([0.0, 1.0] * 50, seed=0)
     >>> 0.3 < low < 0.5 < high < 0.7
@@ -34,6 +35,9 @@ def bootstrap(values: ArrayLike, seed: int, draws: int = 2000) -> tuple[float, f
     found = np.asarray(values, dtype=np.float64)
     if not len(found):
         return math.nan, math.nan
+    if len(found) > MANY:
+        mean, half = float(found.mean()), Z * float(found.std()) / math.sqrt(len(found))
+        return mean - half, mean + half
     rng = np.random.default_rng(seed)
     means = [found[rng.integers(0, len(found), len(found))].mean() for _ in range(draws)]
     low, high = np.quantile(means, [0.025, 0.975])

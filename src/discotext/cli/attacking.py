@@ -58,18 +58,18 @@ def attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, 
 
 
 def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
+    from discotext.experiment.executors import executor_of
     from discotext.experiment.given import look_first
 
     # What can be wrong is looked at before what takes time.
+    executor = executor_of(**{name: options.pop(name) for name in WORKER_OPTIONS})
     look_first(victim, data, solvers, **{name: options[name] for name in ("budget", "words", "shard", "out")})
     from discotext.extras import quick_start
 
     quick_start()
     from discotext.experiment.attack import job_from_options, perform
-    from discotext.experiment.executors import executor_of
 
     taken = {name: options.pop(name) for name in ("as_json", "out")}
-    executor = executor_of(**{name: options.pop(name) for name in WORKER_OPTIONS})
     job = job_from_options(victim, data, solvers, **options)
     console = Console(stderr=True)
     named = ", ".join(job.solvers)

@@ -40,9 +40,11 @@ def executor_of(
     ray_address: str | None = None,
     gpus: float | None = None,
 ) -> Executor:
-    """The executor that options ask for."""
+    """The executor that options ask for; a cluster that is not there is told now, before anything takes time."""
     if ray or ray_address is not None:
-        return RayExecutor(ray_address, workers, threads or 1, gpus, time_limit)
+        executor = RayExecutor(ray_address, workers, threads or 1, gpus, time_limit)
+        executor.look_first()
+        return executor
     if gpus is not None:
         raise ValueError(f"GPUs for each worker ({gpus:g}) are shared out by Ray only; add --ray or --ray-address")
     if workers is None and threads is None and time_limit is None:

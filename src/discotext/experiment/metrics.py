@@ -8,7 +8,7 @@
                            that was not attacked counts 0
     optimal                attacks with a proved verdict: success, or that no allowed text succeeds
 
-Shares have Wilson's 95 % interval, means a bootstrap's; a mean over nothing is None.
+Shares have Wilson's 95 % interval, means a bootstrap's (of very many, the normal one); a mean over nothing is None.
 
 A record is mostly text, and no figure needs a text. So records are counted in one at a time, each as a line of numbers
 (`Tally`), and what a run holds grows by some hundred bytes a text.
@@ -32,7 +32,7 @@ NOT_ATTACKED = ("misclassified", "failed")
 SUCCESS = ("reached", "fewest")
 # What figures are made of: some hundred bytes, where a record has two thousand.
 LINE = np.dtype(
-    [(name, object) for name in ("budget", "solver", "space")]
+    [("budget", object), ("solver", object), ("space", "S16")]
     + [(name, np.int64) for name in ("id", "changes", "words", "forwards", "backwards")]
     + [(name, np.float64) for name in ("seconds", "victim_seconds")]
     + [(name, np.bool_) for name in ("right_before", "right_after", "tried", "won", "proved", "failed")]
@@ -60,12 +60,24 @@ def line_of(row: Record) -> tuple[Any, ...]:
     shares = row["predicted"] == row["label"], after == row["label"], tried, won
     proved = tried and (won or row["status"] == "impossible")
     times = row["seconds"], row["victim_seconds"]
-    return (*names, row["space"], *counts, *times, *shares, proved, row["status"] == "failed")
+    space = (row["space"] or "").encode("utf-8", "surrogatepass")
+    return (*names, space, *counts, *times, *shares, proved, row["status"] == "failed")
 
 
 def lines_of(records: Iterable[Record]) -> Lines:
     """A line for each record, in their order."""
     return np.array([line_of(row) for row in records], dtype=LINE)
+
+
+def by_text(lines: Lines) -> Lines:
+    """In the order of texts, so that sums and bootstraps are the same in whichever order the work was done."""
+    return lines[np.argsort(lines["id"], kind="stable")]
+
+
+def _only(lines: Lines, field: str, value: str) -> Lines:
+    """Those with a value; all of them, where that is all, without a copy."""
+    chosen = lines[field] == value
+    return lines if chosen.all() else lines[chosen]
 
 
 class Tally:
@@ -83,8 +95,10 @@ class Tally:
 
     @cached_property
     def lines(self) -> Lines:
-        """All of them; to be asked for when all records are in, as is what follows."""
-        return np.concatenate(self._parts)
+        """All of them, text after text; to be asked for when all records are in, as is what follows."""
+        found = by_text(np.concatenate(self._parts))
+        self._parts = [found]
+        return found
 
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:
@@ -99,14 +113,13 @@ class Tally:
 
 def summaries(settings: dict[str, Any], records: Iterable[Record], seed: int = 0) -> list[dict[str, Any]]:
     """One object for each budget, with the figures of every solver."""
-    return _summaries(settings, lines_of(records), seed)
+    return _summaries(settings, by_text(lines_of(records)), seed)
 
 
 def _summaries(settings: dict[str, Any], lines: Lines, seed: int) -> list[dict[str, Any]]:
     found = []
-    lines = lines[np.argsort(lines["id"], kind="stable")]  # sums and bootstraps are the same in every order of records
     for number, budget in enumerate(settings["budgets"]):
-        mine = lines[lines["budget"] == budget]
+        mine = _only(lines, "budget", budget)
         found.append(
             {
                 "victim": settings["victim"],
@@ -115,7 +128,7 @@ def _summaries(settings: dict[str, Any], lines: Lines, seed: int) -> list[dict[s
                 "n": len(np.unique(mine["id"])),
                 "budget": _number(budget),
                 "space": space_of(mine),
-                "solvers": {name: figures(mine[mine["solver"] == name], seed + number) for name in settings["solvers"]},
+                "solvers": {name: figures(_only(mine, "solver", name), seed + number) for name in settings["solvers"]},
                 "version": settings["version"],
             }
         )
@@ -129,18 +142,18 @@ def summarise(records: Iterable[Record], seed: int = 0) -> dict[str, Any]:
 
 def figures(rows: Lines, seed: int = 0) -> dict[str, Any]:
     """The figures of one solver under one budget, from the lines of its records."""
-    tried, won = rows[rows["tried"]], rows[rows["won"]]
+    tried, won = rows["tried"], rows["won"]
     return {
         **_share("original_accuracy", rows["right_before"]),
         **_share("adversarial_accuracy", rows["right_after"]),
-        **_share("success_rate", tried["won"]),
-        **_mean("perturbation", won["changes"] / np.maximum(won["words"], 1), seed),
+        **_share("success_rate", won[tried]),
+        **_mean("perturbation", rows["changes"][won] / np.maximum(rows["words"][won], 1), seed),
         **_mean("perturbation_all", rows["changes"] / np.maximum(rows["words"], 1), seed),
-        "words_changed": _plain_mean(won["changes"]),
+        "words_changed": _plain_mean(rows["changes"][won]),
         # As Python's numbers, which do not run over.
         **{name: sum(rows[name].tolist()) for name in ("forwards", "backwards", "seconds", "victim_seconds")},
-        "optimal": _plain_mean(tried["proved"]),
-        "attacked": len(tried),
+        "optimal": _plain_mean(rows["proved"][tried]),
+        "attacked": int(tried.sum()),
         "failed": int(rows["failed"].sum()),
     }
 
@@ -166,10 +179,13 @@ def _plain_mean(values: NDArray[Any]) -> float | None:
 
 def space_of(lines: Lines) -> str:
     """A name for the search space of a run: that of every text together, the same for every solver."""
-    pairs = zip(lines["id"].tolist(), lines["space"], strict=True)
-    spaces = {(number, space) for number, space in pairs if space is not None}
-    text = "\n".join(f"{number} {space}" for number, space in sorted(spaces))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    digest, last = hashlib.sha256(), None
+    for at in np.lexsort((lines["space"], lines["id"])).tolist():
+        number, space = lines["id"][at], lines["space"][at]
+        if space and (number, space) != last:
+            digest.update(b"%s%d %s" % (b"" if last is None else b"\n", number, space))
+            last = number, space
+    return digest.hexdigest()[:16]
 
 
 def under_budget(records: Iterable[Record], budget: float | int) -> list[Record]:

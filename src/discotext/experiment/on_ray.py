@@ -49,6 +49,13 @@ class RayExecutor:
                 raise ValueError(f"{name} is {value}; choose {least} or more")
         check_limit(self.time_limit)
 
+    def look_first(self) -> Any:
+        """Ray itself, or a sentence that it is not installed or that nobody answers at the address."""
+        ray = need("ray", extra="ray", reason="work on Ray")
+        if self.address is not None and not ray.is_initialized():
+            check_address(self.address)
+        return ray
+
     def run(self, job: Job, units: Sequence[Unit], tell: Tell = silent) -> Iterator[list[Record]]:
         if not units:
             return
@@ -64,7 +71,7 @@ class RayExecutor:
 @contextmanager
 def connected(settings: RayExecutor) -> Iterator[Any]:
     """Ray, connected; what was not connected before is closed again."""
-    ray = need("ray", extra="ray", reason="work on Ray")
+    ray = settings.look_first()
     if ray.is_initialized():
         yield ray
         return
@@ -75,7 +82,6 @@ def connected(settings: RayExecutor) -> Iterator[Any]:
         processors = settings.workers and settings.workers * settings.threads
         options |= {"address": "local", "num_cpus": processors, "include_dashboard": False}
     else:
-        check_address(settings.address)
         options |= {"address": settings.address}
     try:
         ray.init(**options)
@@ -90,13 +96,13 @@ def connected(settings: RayExecutor) -> Iterator[Any]:
 @contextmanager
 def quiet(ray: Any) -> Iterator[None]:
     """Keep Ray's reports on machines that went away, each a page long, from standard output."""
-    state = ray._private.worker
-    before = getattr(state, "_worker_logs_enabled", None)
-    state._worker_logs_enabled = False
+    state, switch = ray._private.worker, "_worker_logs_enabled"  # as Ray's own debugger does it
+    before = getattr(state, switch, True)
+    setattr(state, switch, False)
     try:
         yield
     finally:
-        state._worker_logs_enabled = before
+        setattr(state, switch, before)
 
 
 def room(ray: Any, threads: int, gpus: float) -> int:

@@ -191,6 +191,8 @@ def _wrong(record: Any, settings: dict[str, Any]) -> str | None:
     for key in ("label", "predicted", "adversarial_predicted"):
         if record[key] is not None and not 0 <= record[key] < len(settings["labels"]):
             return f"{key!r} is {record[key]}, but there are {len(settings['labels'])} classes"
+    if record["space"] is not None and not 0 < len(record["space"].encode("utf-8", "surrogatepass")) <= 16:
+        return f"'space' is {record['space'][:40]!r}, expected 16 digits"
     for change in record["changes"]:
         trouble = _trouble(change, CHANGE) if isinstance(change, dict) else "a change is no object"
         if trouble:

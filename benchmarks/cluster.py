@@ -1,0 +1,219 @@
+"""What does Ray cost, and what does whoever drives it hold in memory?
+
+    python -m benchmarks.cluster rate VICTIM      # serial, processes and Ray in turns, 5,000 texts (half an hour)
+    python -m benchmarks.cluster memory           # 10,000, 100,000 and 1,000,000 texts (an hour)
+    python -m benchmarks.cluster picture          # from the results
+
+VICTIM is a folder of `discotext train ag_news`; DISCOTEXT_DATA names the data.
+
+rate     `discotext attack` as a user calls it, one thread a worker. *Serial* and *Ray, 1 worker* have one core, which
+         the latter shares with all that Ray starts beside its workers; two processes and two workers of Ray have two.
+         A run of one unit, in the same round, tells what starting costs; the rate is that of the rest.
+memory   The same with a function that is nearly nothing, so that whoever drives has to keep up with the workers; what
+         it holds is looked at every second. Texts are those of AG News to train on, and beyond their number again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results_file import PICTURES, RESULTS, pedigree, show
+from benchmarks.scaling import write_texts
+
+TEXTS, UNIT, ROUNDS = 5_000, 64, 3
+SIZES = (10_000, 100_000, 1_000_000)
+BUDGET = 0.2
+LISTS = {"said": ["told"], "new": ["fresh"], "company": ["firm"]}
+MODES = {  # cores, and what is asked for
+    "serial": (1, []),
+    "Ray, 1 worker": (1, ["--ray", "--workers", "1", "--threads", "1"]),
+    "2 processes": (2, ["--workers", "2", "--threads", "1"]),
+    "Ray, 2 workers": (2, ["--ray", "--workers", "2", "--threads", "1"]),
+}
+PAIRS = (("Ray, 1 worker", "serial"), ("Ray, 2 workers", "2 processes"))
+FILE = RESULTS / "cluster.jsonl"
+
+Row = dict[str, Any]
+
+
+def trivial(texts: list[str]) -> list[list[float]]:
+    """A victim that costs nothing: four classes, by length."""
+    return [[float(len(text) % 4 == label) for label in range(4)] for text in texts]
+
+
+def watched(command: list[str], cores: int) -> Row:
+    """Run a command on so many cores; its seconds, and of its own process what it computed and held."""
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(everywhere)[:cores])
+    began, held, used = time.perf_counter(), [], 0.0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) as child:
+        os.sched_setaffinity(0, everywhere)
+        while child.poll() is None:
+            time.sleep(0.2 if time.perf_counter() - began < 100 else 1.0)
+            try:
+                fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+                pages = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1])
+            except (OSError, IndexError):
+                continue
+            if pages:
+                used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                held.append((time.perf_counter() - began, pages * os.sysconf("SC_PAGESIZE") / 2**20))
+        said = child.stderr.read().decode() if child.stderr else ""
+    if child.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with status {child.returncode}: {said}")
+    return {"seconds": time.perf_counter() - began, "driver seconds": used, "held": held}
+
+
+def rate(victim: str, folder: Path) -> list[Row]:
+    """Rounds of all modes in turns, each a whole run and one of a single unit."""
+    texts = folder / "texts.jsonl"
+    write_texts(texts, TEXTS)
+    rows = []
+    for number in range(ROUNDS):
+        for mode, (cores, options) in MODES.items():
+            seconds = {}
+            for count in (UNIT, TEXTS):
+                out = folder / f"{number}_{mode}_{count}".replace(" ", "_")
+                base = ["attack", victim, str(texts), "--budget", str(BUDGET), "--solver", "disco", "--out", str(out)]
+                sample = ["--limit", str(count)] if count < TEXTS else []
+                found = watched([sys.executable, "-m", "discotext", *base, *sample, *options], cores)
+                seconds[count] = found["seconds"]
+            row = {
+                "what": "rate",
+                "mode": mode,
+                "round": number,
+                "texts": TEXTS,
+                "seconds": seconds[TEXTS],
+                "seconds of one unit": seconds[UNIT],
+                "texts/s after the first": (TEXTS - UNIT) / (seconds[TEXTS] - seconds[UNIT]),
+                "driver seconds": found["driver seconds"],
+            }
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    return rows
+
+
+def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
+    """What the driver holds: when the first unit is done, at most, and at the end."""
+    lists = folder / "lists.json"
+    lists.write_text(json.dumps(LISTS))
+    rows = []
+    for size in sizes:
+        texts, out = folder / f"texts_{size}.jsonl", folder / f"run_{size}"
+        write_texts(texts, size)
+        command = [sys.executable, "-m", "discotext", "attack", "py:benchmarks.cluster:trivial", str(texts), "--words"]
+        command += ["1", "--synonyms", str(lists), "--without", "all", "--out", str(out), "--ray"]
+        found = watched(command, os.cpu_count() or 1)
+        held = found["held"]
+        lines = sum(1 for _ in (out / "records.jsonl").open("rb"))
+        assert lines == size, f"{lines} records of {size} texts"
+        row = {
+            "what": "memory",
+            "texts": size,
+            "seconds": found["seconds"],
+            "driver seconds": found["driver seconds"],
+            "peak MiB": max(mib for _, mib in held),
+            "MB of texts": texts.stat().st_size / 1e6,
+            "MB of records": (out / "records.jsonl").stat().st_size / 1e6,
+            # A hundred points are enough for a picture.
+            "MiB by second": [[round(at, 1), round(mib, 1)] for at, mib in held[:: max(1, len(held) // 100)]],
+        }
+        rows.append(row)
+        print(json.dumps({key: value for key, value in row.items() if key != "MiB by second"}), flush=True)
+        for path in (texts, out / "records.jsonl"):
+            path.unlink()
+    return rows
+
+
+def saved() -> list[Row]:
+    return [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+
+
+def keep(what: str, rows: list[Row]) -> None:
+    """Put new rows in the place of those that measured the same."""
+    new = {(row["texts"], row.get("mode"), row.get("round")) for row in rows}
+    stay = [
+        row for row in saved() if row["what"] != what or (row["texts"], row.get("mode"), row.get("round")) not in new
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in [*stay, *({**row, **pedigree()} for row in rows)])
+    FILE.write_text(text)
+
+
+def ratios(rows: list[Row]) -> list[Row]:
+    """Ray beside what it is compared with, round by round; the middle round, and how far they lie apart."""
+    found = []
+    for new, old in PAIRS:
+        for name, key in (("whole run", "seconds"), ("after the first unit", "texts/s after the first")):
+            by_mode = {mode: [row[key] for row in rows if row.get("mode") == mode] for mode in (new, old)}
+            pairs = zip(by_mode[new], by_mode[old], strict=True)
+            # As rates: seconds the other way round.
+            each = sorted(b / a if key == "seconds" else a / b for a, b in pairs)
+            spread = f"{each[0]:.3f}–{each[-1]:.3f}"
+            found.append({"Ray": new, "beside": old, "of": name, "rate": statistics.median(each), "rounds": spread})
+    return found
+
+
+def picture(rows: list[Row]) -> None:
+    """Rates on the left, what the driver holds on the right."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    for at, mode in enumerate(MODES):
+        rates = [row["texts/s after the first"] for row in rows if row.get("mode") == mode]
+        left.bar(at, statistics.median(rates), color="tab:blue" if "Ray" in mode else "tab:gray")
+        left.plot([at] * len(rates), rates, "k.", markersize=5)
+    left.set_xticks(range(len(MODES)), [mode.replace(", ", "\n") for mode in MODES])
+    left.set(title="5,000 texts of AG News", ylabel="texts a second")
+    for row in (row for row in rows if row["what"] == "memory"):
+        end = row["MiB by second"][-1][0]
+        points = [(at / end, mib) for at, mib in row["MiB by second"]]
+        right.plot(*zip(*points, strict=True), label=f"{row['texts']:,} texts")
+    right.set(title="What the driver holds", xlabel="share of the run", ylabel="MiB", ylim=(0, None))
+    right.legend()
+    figure.tight_layout()
+    figure.savefig(PICTURES / "cluster.png", dpi=100)
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["rate", "memory", "picture"])
+    parser.add_argument("victim", nargs="?")
+    parser.add_argument("--texts", type=int, action="append", help="only these sizes")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.what == "rate":
+            if given.victim is None:
+                parser.error("rate needs a victim: a folder of `discotext train ag_news`")
+            keep("rate", rate(given.victim, Path(folder)))
+        if given.what == "memory":
+            keep("memory", memory(Path(folder), tuple(given.texts or SIZES)))
+    rows = saved()
+    rates = [row for row in rows if row["what"] == "rate"]
+    if rates:
+        shown = ("mode", "round", "seconds", "seconds of one unit", "texts/s after the first", "driver seconds")
+        show("seconds of 5,000 texts", [{key: row[key] for key in shown} for row in rates])
+        show("rate of Ray, of what stands beside it", ratios(rates))
+    held = [row for row in rows if row["what"] == "memory"]
+    if held:
+        shown = ("texts", "seconds", "driver seconds", "peak MiB", "MB of texts", "MB of records")
+        show("what the driver holds", [{key: row[key] for key in shown} for row in held])
+    if given.what == "picture":
+        picture(rows)
+
+
+if __name__ == "__main__":
+    main()
