@@ -8,7 +8,8 @@ VICTIM is a folder of `discotext train ag_news`; DISCOTEXT_DATA names the data.
 
 rate     `discotext attack` as a user calls it, one thread a worker. *Serial* and *Ray, 1 worker* have one core, which
          the latter shares with all that Ray starts beside its workers; two processes and two workers of Ray have two.
-         A run of one unit, in the same round, tells what starting costs; the rate is that of the rest.
+         *Cluster* is the same where Ray is there already, and need not be started. A run of one unit, in the same
+         round, tells what starting costs; the rate is that of the rest.
 memory   The same with a function that is nearly nothing, so that whoever drives has to keep up with the workers; what
          it holds is looked at every second. Texts are those of AG News to train on, and beyond their number again.
 """
@@ -23,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +36,17 @@ TEXTS, UNIT, ROUNDS = 5_000, 64, 3
 SIZES = (10_000, 100_000, 1_000_000)
 BUDGET = 0.2
 LISTS = {"said": ["told"], "new": ["fresh"], "company": ["firm"]}
-MODES = {  # cores, and what is asked for
+MODES = {  # cores, and what is asked for; where there is a cluster already, it is on the same cores
     "serial": (1, []),
-    "Ray, 1 worker": (1, ["--ray", "--workers", "1", "--threads", "1"]),
+    "Ray, 1 worker": (1, ["--ray", "--workers", "1"]),
+    "cluster, 1 worker": (1, ["--ray-address", "CLUSTER", "--workers", "1"]),
     "2 processes": (2, ["--workers", "2", "--threads", "1"]),
-    "Ray, 2 workers": (2, ["--ray", "--workers", "2", "--threads", "1"]),
+    "Ray, 2 workers": (2, ["--ray", "--workers", "2"]),
+    "cluster, 2 workers": (2, ["--ray-address", "CLUSTER", "--workers", "2"]),
 }
-PAIRS = (("Ray, 1 worker", "serial"), ("Ray, 2 workers", "2 processes"))
+PAIRS = tuple((f"{what}, 1 worker", "serial") for what in ("Ray", "cluster")) + tuple(
+    (f"{what}, 2 workers", "2 processes") for what in ("Ray", "cluster")
+)
 FILE = RESULTS / "cluster.jsonl"
 
 Row = dict[str, Any]
@@ -50,14 +57,37 @@ def trivial(texts: list[str]) -> list[list[float]]:
     return [[float(len(text) % 4 == label) for label in range(4)] for text in texts]
 
 
+@contextmanager
+def on_cores(cores: int) -> Iterator[None]:
+    """What is started within has so many."""
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(everywhere)[:cores])
+    yield
+    os.sched_setaffinity(0, everywhere)
+
+
+@contextmanager
+def cluster(cores: int, wanted: bool) -> Iterator[str]:
+    """The address of a cluster of one node, started before any clock runs."""
+    if not wanted:
+        yield ""
+        return
+    from ray.cluster_utils import Cluster
+
+    with on_cores(cores):
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": cores, "include_dashboard": False})
+    time.sleep(5)  # until it is at rest
+    yield made.address
+    made.shutdown()
+
+
 def watched(command: list[str], cores: int) -> Row:
     """Run a command on so many cores; its seconds, and of its own process what it computed and held."""
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    everywhere = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, sorted(everywhere)[:cores])
     began, held, used = time.perf_counter(), [], 0.0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) as child:
-        os.sched_setaffinity(0, everywhere)
+    with on_cores(cores):
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
+    with child:
         while child.poll() is None:
             time.sleep(0.2 if time.perf_counter() - began < 100 else 1.0)
             try:
@@ -82,12 +112,15 @@ def rate(victim: str, folder: Path) -> list[Row]:
     for number in range(ROUNDS):
         for mode, (cores, options) in MODES.items():
             seconds = {}
-            for count in (UNIT, TEXTS):
-                out = folder / f"{number}_{mode}_{count}".replace(" ", "_")
-                base = ["attack", victim, str(texts), "--budget", str(BUDGET), "--solver", "disco", "--out", str(out)]
-                sample = ["--limit", str(count)] if count < TEXTS else []
-                found = watched([sys.executable, "-m", "discotext", *base, *sample, *options], cores)
-                seconds[count] = found["seconds"]
+            with cluster(cores, "CLUSTER" in options) as address:
+                given = [address if option == "CLUSTER" else option for option in options]
+                for count in (UNIT, TEXTS):
+                    out = folder / f"{number}_{mode}_{count}".replace(" ", "_")
+                    base = ["attack", victim, str(texts), "--budget", str(BUDGET), "--solver", "disco"]
+                    sample = ["--limit", str(count)] if count < TEXTS else []
+                    whole = [sys.executable, "-m", "discotext", *base, "--out", str(out), *sample, *given]
+                    found = watched(whole, cores)
+                    seconds[count] = found["seconds"]
             row = {
                 "what": "rate",
                 "mode": mode,
@@ -173,7 +206,7 @@ def picture(rows: list[Row]) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
     for at, mode in enumerate(MODES):
         rates = [row["texts/s after the first"] for row in rows if row.get("mode") == mode]
-        left.bar(at, statistics.median(rates), color="tab:blue" if "Ray" in mode else "tab:gray")
+        left.bar(at, statistics.median(rates), color="tab:gray" if mode in ("serial", "2 processes") else "tab:blue")
         left.plot([at] * len(rates), rates, "k.", markersize=5)
     left.set_xticks(range(len(MODES)), [mode.replace(", ", "\n") for mode in MODES])
     left.set(title="5,000 texts of AG News", ylabel="texts a second")

@@ -276,7 +276,7 @@ def test_a_full_disk_ends_in_a_sentence_and_with_room_the_run_goes_on(tmp_path, 
         mount -t tmpfs -o size=240k none {disk} || exit 77
         {lines} 2> {tmp_path}/said; echo $?
         wc -l < {disk}/run/records.jsonl
-        tail -c 1 {disk}/run/records.jsonl | xxd -p
+        tail -c 1 {disk}/run/records.jsonl | od -An -tx1 | tr -d " "
         mount -o remount,size=9m {disk}
         {lines} --json 2> /dev/null; echo $?
         cp -r {disk}/run {tmp_path}/kept

@@ -59,6 +59,7 @@ class RayExecutor:
     def run(self, job: Job, units: Sequence[Unit], tell: Tell = silent) -> Iterator[list[Record]]:
         if not units:
             return
+        tell("starting Ray" if self.address is None else f"connecting to {self.address}")
         with connected(self) as ray, quiet(ray):
             gpus = self.gpus
             if gpus is None:

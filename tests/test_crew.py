@@ -1,0 +1,114 @@
+"""Laws of a crew: whatever happens to workers, every text has its record once, in order, and only bad texts fail."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discotext import Candidates
+from discotext.experiment.attack import job_of
+from discotext.experiment.crew import AHEAD, HOPELESS, TRIES, Arrived, Lost, drive, silent
+from discotext.text.sources import Listed
+
+TEXTS = [f"text no. {number} " + "word " * (number % 5) for number in range(37)]
+
+
+def job():
+    return job_of(
+        lambda texts: [[1.0, 0.0]] * len(texts), (TEXTS, [0] * 36 + [1]), ["greedy"], budget=0.2, words=1,
+        candidates=Candidates(Listed({}), ()), limit=None, seed=0, target=None, chunk=8,
+    )  # fmt: skip
+
+
+JOB = job()
+
+
+class Fate:
+    """Workers whose luck is drawn from a seed; deadly texts end each that touches them."""
+
+    def __init__(self, seed, accident, deadly=(), unborn=0):
+        self.rng, self.accident, self.deadly = random.Random(seed), accident, set(deadly)
+        self.hired, self.unborn, self.given, self.most = 0, unborn, [], 0
+
+    def hire(self):
+        self.hired += 1
+        return Fated(self)
+
+    def wait(self, workers, seconds):
+        return self.rng.sample(list(workers), self.rng.randint(1, len(workers)))
+
+
+class Fated:
+    def __init__(self, fate):
+        self.fate, self.task, self.stopped = fate, None, False
+
+    def give(self, task):
+        assert self.task is None
+        assert not self.stopped
+        self.task = task
+        self.fate.given.append(task.unit.number)
+
+    def answer(self):
+        assert not self.stopped
+        task, self.task = self.task, None
+        lucky = self.fate.rng.random() >= self.fate.accident
+        if task is None:
+            if self.fate.unborn:
+                self.fate.unborn -= 1
+                return Lost("too soon")
+            return Arrived("here") if lucky else Lost("its machine", blameless=True)
+        if self.fate.deadly & set(task.numbers):
+            return Lost("a deadly text")
+        return [{"id": number, "error": None} for number in task.numbers] if lucky else Lost("gone", blameless=True)
+
+    def stop(self):
+        self.stopped = True
+
+
+def driven(fate, count=3, units=None):
+    return list(drive(fate, count, JOB, JOB.units if units is None else units, None, silent))
+
+
+def in_order(found):
+    return [record["id"] for unit in found for record in unit] == [n for chunk in JOB.chunks for n in chunk]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0, 0.6), st.sets(st.integers(0, 36), max_size=HOPELESS - 1), st.integers(1, 9))
+def test_every_text_has_its_record_once_in_order_and_only_deadly_ones_fail(seed, accident, deadly, count):
+    found = driven(Fate(seed, accident, deadly), count)
+    assert in_order(found)
+    assert {record["id"] for unit in found for record in unit if record["error"]} == deadly
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3))
+def test_nobody_is_far_ahead_of_the_unit_whose_turn_it_is(seed, count):
+    fate = Fate(seed, 0.3)
+    for turn, _ in enumerate(drive(fate, count, JOB, JOB.units, None, silent)):
+        assert max(fate.given) < turn + 1 + AHEAD * count
+
+
+def test_a_deadly_text_costs_few_workers():
+    fate = Fate(0, 0.0, {10})
+    driven(fate, 1)
+    # Three for its unit of eight texts, and one for each half that still holds it.
+    assert fate.hired == 1 + TRIES + 3
+
+
+def test_workers_that_never_arrive_end_the_run():
+    assert in_order(driven(Fate(0, 0.0, unborn=TRIES - 1), 1))
+    with pytest.raises(RuntimeError, match=r"ended 3 times before it was ready: too soon\. What is done is kept"):
+        driven(Fate(0, 0.0, unborn=TRIES), 1)
+
+
+def test_where_every_text_is_deadly_the_run_ends_after_three():
+    with pytest.raises(RuntimeError, match=r"text after text went wrong, .*a deadly text"):
+        driven(Fate(0, 0.0, range(37)), 2)
+
+
+def test_no_units_need_no_workers():
+    fate = Fate(0, 0.0)
+    assert driven(fate, 3, []) == []
+    assert fate.hired == 0
