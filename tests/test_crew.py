@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discotext import Candidates
 from discotext.experiment.attack import job_of
-from discotext.experiment.crew import AHEAD, HOPELESS, TRIES, Arrived, Lost, drive, silent
+from discotext.experiment.crew import AHEAD, TRIES, Arrived, Lost, drive, silent
 from discotext.text.sources import Listed
 
 TEXTS = [f"text no. {number} " + "word " * (number % 5) for number in range(37)]
@@ -27,11 +27,12 @@ JOB = job()
 class Fate:
     """Workers whose luck is drawn from a seed; deadly texts end each that touches them."""
 
-    def __init__(self, seed, accident, deadly=(), unborn=0):
+    def __init__(self, seed, accident, deadly=(), unborn=0, blameless=False):
         self.rng, self.accident, self.deadly = random.Random(seed), accident, set(deadly)
+        self.blameless = blameless
         self.hired, self.unborn, self.given, self.most = 0, unborn, [], 0
 
-    def hire(self):
+    def hire(self, place):
         self.hired += 1
         return Fated(self)
 
@@ -59,7 +60,7 @@ class Fated:
                 return Lost("too soon")
             return Arrived("here") if lucky else Lost("its machine", blameless=True)
         if self.fate.deadly & set(task.numbers):
-            return Lost("a deadly text")
+            return Lost("a deadly text", self.fate.blameless)
         return [{"id": number, "error": None} for number in task.numbers] if lucky else Lost("gone", blameless=True)
 
     def stop(self):
@@ -75,7 +76,7 @@ def in_order(found):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.floats(0, 0.6), st.sets(st.integers(0, 36), max_size=HOPELESS - 1), st.integers(1, 9))
+@given(st.integers(0, 10**6), st.floats(0, 0.6), st.sets(st.integers(0, 36), max_size=5), st.integers(1, 9))
 def test_every_text_has_its_record_once_in_order_and_only_deadly_ones_fail(seed, accident, deadly, count):
     found = driven(Fate(seed, accident, deadly), count)
     assert in_order(found)
@@ -93,8 +94,8 @@ def test_nobody_is_far_ahead_of_the_unit_whose_turn_it_is(seed, count):
 def test_a_deadly_text_costs_few_workers():
     fate = Fate(0, 0.0, {10})
     driven(fate, 1)
-    # Three for its unit of eight texts, and one for each half that still holds it.
-    assert fate.hired == 1 + TRIES + 3
+    # Three for its unit of eight texts, one for each half that still holds it, three for the text alone.
+    assert fate.hired == 1 + TRIES + 2 + TRIES
 
 
 def test_workers_that_never_arrive_end_the_run():
@@ -103,9 +104,37 @@ def test_workers_that_never_arrive_end_the_run():
         driven(Fate(0, 0.0, unborn=TRIES), 1)
 
 
-def test_where_every_text_is_deadly_the_run_ends_after_three():
+def test_where_every_text_is_deadly_the_run_ends():
     with pytest.raises(RuntimeError, match=r"text after text went wrong, .*a deadly text"):
         driven(Fate(0, 0.0, range(37)), 2)
+
+
+def test_a_text_that_takes_machines_down_is_given_up_in_the_end():
+    fate = Fate(0, 0.0, {10}, blameless=True)
+    found = driven(fate, 1)
+    assert in_order(found)
+    assert [record["id"] for unit in found for record in unit if record["error"]] == [10]
+    assert fate.hired > 3 * TRIES  # and not soon: machines come and go
+
+
+def test_a_worker_that_cannot_be_made_ready_is_left_out_while_others_can():
+    fate = Fate(0, 0.0)
+    usual, made = fate.hire, []
+
+    def hire(place):
+        made.append(usual(place))
+        if place == 1:
+            made[-1].answer = lambda: ValueError("no such folder here")
+        return made[-1]
+
+    fate.hire = hire
+    fate.wait = lambda workers, seconds: list(workers)
+    with pytest.warns(UserWarning, match="one worker less: no such folder here"):
+        assert in_order(driven(fate, 3))
+    assert all(worker.stopped for worker in made)
+    fate.wait = lambda workers, seconds: [workers[1]]
+    with pytest.raises(ValueError, match="no such folder"):  # and where there is no other, it is the answer
+        driven(fate, 2)
 
 
 def test_no_units_need_no_workers():

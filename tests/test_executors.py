@@ -7,6 +7,8 @@ import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ from discotext.experiment.executors import Serial, executor_of
 from discotext.experiment.folder import read_records
 from discotext.experiment.hand import Share
 from discotext.experiment.processes import Processes, ProcessWorker
+from discotext.experiment.work import given_up
 from discotext.text.sources import Listed
 
 TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad", "fine", "poor"] * 20)]
@@ -193,6 +196,47 @@ def test_a_victim_that_is_gone_when_workers_load_it_is_told(victim, tmp_path):
     (tmp_path / "mine.py").unlink()
     with pytest.raises(ValueError, match=r"mine\.py"):
         run(job, executor=Processes(2))
+
+
+def test_a_victim_settled_by_its_first_texts_is_settled_alike_in_every_worker(tmp_path):
+    """Numbers between 0 and 1 are chances, others are not: what the first texts say holds for all, also in workers."""
+    file = tmp_path / "one.py"
+    file.write_text(
+        "def scores(texts):\n    return [0.01 * len(text) * ('long' in text and 9 or 1) for text in texts]\n"
+    )
+    texts = ["a good film"] * 20 + ["a long long long good film"] * 20
+    settings = {"candidates": FINDER, "words": 1, "chunk": 4}
+    data = Examples.of(texts, [0, 1] * 20, names=["0", "1"])
+    alone, together = (
+        compare(f"py:{file}:scores", data, ["greedy"], executor=e, **settings) for e in (None, Processes(2))
+    )
+    assert untimed(together.records) == untimed(alone.records)
+
+
+def test_a_text_is_given_up_without_asking_for_what_may_have_failed(victim):
+    class Deadly:
+        name = "deadly"
+
+        def tags(self, texts):
+            raise AssertionError("the driver would hang, or die, like the workers")
+
+    job = job_of(
+        victim, (TEXTS, LABELS), ["greedy"], budget=0.5, words=None, candidates=replace(FINDER, tagger=Deadly()),
+        limit=None, seed=0, target=None, chunk=8,
+    )  # fmt: skip
+    first, *_ = given_up(job, job.task(job.units[0]), "it hangs")
+    assert (first["status"], first["error"], first["words"], first["budget"]) == ("failed", "it hangs", 5, 2)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="what a process was started with is not to be seen")
+def test_threads_are_set_before_a_worker_begins_for_numpy_looks_at_once(tmp_path):
+    file = tmp_path / "counting.py"
+    file.write_text(
+        "SET = b'OMP_NUM_THREADS=3' in open('/proc/self/environ', 'rb').read().split(bytes(1))\n"
+        "def scores(texts):\n    return [[1.0, 2.0 * SET] for text in texts]\n"
+    )
+    found = compare(f"py:{file}:scores", (TEXTS, LABELS), ["greedy"], words=0, executor=Processes(1, threads=3))
+    assert {record["predicted"] for record in found.records} == {1}
 
 
 def test_settings_that_make_no_sense_are_refused():

@@ -55,7 +55,11 @@ WORKER_OPTIONS = ("workers", "threads", "time_limit", "ray", "ray_address", "gpu
 def worker_options(command: Any) -> Any:
     """Who does the work."""
     for option in (
-        click.option("--gpus", type=Share(0), help="With Ray: GPUs of each worker; 1 where there are any unless told."),
+        click.option(
+            "--gpus",
+            type=Share(0),
+            help="With Ray: GPUs of each worker; 1 for a network unless told.",
+        ),
         click.option("--ray-address", help="Work on this Ray cluster: 'auto', HOST:6379 or ray://HOST:10001."),
         click.option("--ray", is_flag=True, help="Work on a Ray of its own on this machine."),
         click.option(

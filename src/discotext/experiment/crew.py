@@ -5,12 +5,15 @@ Nobody gets far ahead of the unit whose turn it is, so that what waits to be wri
 
 Whatever happens to a worker, its task is done again. A worker that dies may have died of its task: so after some
 deaths, or when its time is over, a task is done again in halves, and what still goes wrong with one text alone becomes
-that text's record. Where the worker's whole machine has gone, the task is not suspected.
+that text's record. Where the worker's whole machine has gone, the task is hardly suspected.
+
+A worker that cannot be made ready is left out, and told, as long as others can.
 """
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +24,8 @@ from discotext.experiment.work import Record, given_up
 
 AHEAD = 4  # units for each worker that may be done before the one whose turn it is
 TRIES = 3  # how often a task is given out whose worker dies, before it is halved
-HOPELESS = 3  # texts of a unit that go wrong alone, one after the other, before it is said that all would
+BLAME = 0.1  # of a death, where a whole machine is gone: some text may be what takes machines down
+HOPELESS = 8  # texts that go wrong alone, with none in between that does not, before it is said that all would
 LOOK = 1.0  # seconds after which what there is to tell is told again
 
 Tell = Callable[[str], None]
@@ -41,7 +45,7 @@ class Arrived:
 
 @dataclass(frozen=True)
 class Lost:
-    """A worker is no more. blameless: whether what it was doing can have nothing to do with it."""
+    """A worker is no more. blameless: whether its machine went with it, or the line to it."""
 
     why: str
     blameless: bool = False
@@ -65,7 +69,9 @@ class Worker(Protocol):
 class Crew(Protocol):
     """Where workers come from."""
 
-    def hire(self) -> Worker: ...
+    def hire(self, place: int) -> Worker:
+        """One that is on its way, for a place among the workers of its kind."""
+        ...
 
     def wait(self, workers: Sequence[Any], seconds: float) -> Sequence[Any]:
         """Those that have an answer, as soon as one has, or after so long none."""
@@ -76,6 +82,7 @@ class Crew(Protocol):
 class Seat:
     """A worker's place in the crew: where it is, once it has arrived, and what it is at."""
 
+    place: int
     worker: Worker
     where: str | None = None
     piece: Piece | None = None
@@ -92,7 +99,7 @@ class Piece:
 
     place: int
     task: Task
-    deaths: int = 0
+    deaths: float = 0
 
 
 def drive(
@@ -102,7 +109,7 @@ def drive(
     pieces, rates, unborn, told = Pieces(job, units, AHEAD * count), Rates(), 0, 0.0
     seats: list[Seat] = []
     try:
-        seats += [Seat(crew.hire()) for _ in range(min(count, len(units)))]
+        seats += [Seat(place, crew.hire(place)) for place in range(min(count, len(units)))]
         while not pieces.over:
             for seat in seats:
                 if seat.free and (piece := pieces.take()) is not None:
@@ -114,18 +121,26 @@ def drive(
             for seat in waited(crew, seats, limit):
                 answer, piece = seat.worker.answer(), seat.piece
                 seat.piece = None
+                if isinstance(answer, Lost) and piece is None:
+                    unborn += not answer.blameless
+                    if unborn >= TRIES:
+                        answer = RuntimeError(
+                            f"a worker ended {TRIES} times before it was ready: {answer.why}. What is done is kept"
+                        )
                 if isinstance(answer, Exception):
-                    raise answer
-                if isinstance(answer, Arrived):
+                    if piece is not None or not any(other.where for other in seats):
+                        raise answer
+                    warnings.warn(f"one worker less: {answer}", stacklevel=2)
+                    seats.remove(seat)
+                    seat.worker.stop()
+                    unborn = 0
+                elif isinstance(answer, Arrived):
                     seat.where, unborn = answer.where, 0
+                    rates.began.setdefault(answer.where, time.monotonic())
                 elif isinstance(answer, Lost):
                     if piece is not None:
                         pieces.lost(piece, answer)
-                    elif not answer.blameless and (unborn := unborn + 1) == TRIES:
-                        raise RuntimeError(
-                            f"a worker ended {TRIES} times before it was ready: {answer.why}. What is done is kept"
-                        )
-                    seats[seats.index(seat)] = Seat(crew.hire())
+                    seats[seats.index(seat)] = Seat(seat.place, crew.hire(seat.place))
                 elif piece is not None:
                     pieces.finish(piece, answer)
                     rates.count(seat.where, len(answer))
@@ -133,7 +148,7 @@ def drive(
                 assert seat.piece is not None
                 seat.worker.stop()
                 pieces.halve(seat.piece, f"TimeoutError: not done within {limit:g} seconds, the time limit")
-                seats[seats.index(seat)] = Seat(crew.hire())
+                seats[seats.index(seat)] = Seat(seat.place, crew.hire(seat.place))
             yield from pieces.in_turn()
     finally:
         for seat in seats:
@@ -161,7 +176,7 @@ class Pieces:
         self.again: deque[Piece] = deque()  # what went wrong, to be given out before all else
         self.next = self.turn = 0
         self.done: dict[int, dict[int, Record]] = {}  # by place and number of the text
-        self.bad: dict[int, int] = {}  # by place, texts given up
+        self.bad = 0  # texts given up since one was not
 
     @property
     def over(self) -> bool:
@@ -177,29 +192,36 @@ class Pieces:
         return Piece(self.next - 1, self.job.task(self.units[self.next - 1]))
 
     def finish(self, piece: Piece, records: Sequence[Record]) -> None:
+        self.bad = 0
+        self._keep(piece, records)
+
+    def _keep(self, piece: Piece, records: Sequence[Record]) -> None:
         self.done.setdefault(piece.place, {}).update({record["id"]: record for record in records})
 
     def lost(self, piece: Piece, how: Lost) -> None:
         """The worker died: the same again, in the end in halves."""
-        deaths = piece.deaths + (not how.blameless)
+        deaths = piece.deaths + (BLAME if how.blameless else 1)
         if deaths < TRIES:
             self.again.appendleft(replace(piece, deaths=deaths))
         else:
-            # One more death is enough to halve again: three have shown that something is wrong here.
-            self.halve(replace(piece, deaths=TRIES - 1), f"the worker ended: {how.why}")
+            self.halve(piece, f"the worker ended: {how.why}")
 
     def halve(self, piece: Piece, why: str) -> None:
         """The same in two halves; of one text, a record that it went wrong."""
         if len(piece.task.texts) > 1:
-            self.again.extendleft(replace(piece, task=half) for half in reversed(piece.task.halves()))
+            # Something is wrong here, and one more death is enough to look closer; a text alone is not judged by one.
+            self.again.extendleft(
+                Piece(piece.place, half, TRIES - 1 if len(half.texts) > 1 else 0)
+                for half in reversed(piece.task.halves())
+            )
             return
-        bad = self.bad[piece.place] = self.bad.get(piece.place, 0) + 1
-        if bad >= HOPELESS and len(self.done.get(piece.place, {})) < bad:
+        self.bad += 1
+        if self.bad == HOPELESS:
             raise RuntimeError(
                 f"text after text went wrong, the last (text {piece.task.numbers[0]}) with: {why}. What is done is "
                 "kept; try fewer workers or a longer time limit"
             )
-        self.finish(piece, given_up(self.job, piece.task, why))
+        self._keep(piece, given_up(self.job, piece.task, why))
 
     def in_turn(self) -> Iterator[list[Record]]:
         """Units that are whole, one after the other, as far as they go."""
@@ -227,10 +249,8 @@ class Rates:
         """As '3 of 4 workers; left 12.1, right 11.8 texts/s'; many machines by the slowest and the quickest."""
         now = time.monotonic()
         here = [seat.where for seat in seats if seat.where is not None]
-        for where in here:
-            self.began.setdefault(where, now)
         said = f"{len(here)} of {len(seats)} workers" if len(here) < len(seats) else f"{len(here)} workers"
-        rates = {where: self.texts.get(where, 0) / max(now - self.began[where], 1e-9) for where in sorted(set(here))}
+        rates = {where: self.texts.get(where, 0) / (now - self.began[where] + LOOK) for where in sorted(set(here))}
         if len(rates) < 2:
             return said
         if len(rates) <= 4:

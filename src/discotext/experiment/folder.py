@@ -30,15 +30,22 @@ class RunFolder:
 
     def __init__(self, path: str | Path, settings: dict[str, Any], sizes: Sequence[int]) -> None:
         self.path, self.sizes = Path(path), list(sizes)
-        self._open(settings)
+        look_at_folder(self.path)
+        make_folder(self.path)
         try:
             # Without a buffer, so that nothing half written is left in one.
             self.file = self.records_path.open("a+b", buffering=0)
         except OSError as error:
             raise ValueError(_cannot(self.records_path, error)) from None
-        if not hold(self.file):
+        try:
+            if not hold(self.file):
+                raise ValueError(
+                    f"another run is at work in {self.path}; wait until it is done, or choose another folder"
+                )
+            self._settle(settings)
+        except BaseException:
             self.close()
-            raise ValueError(f"another run is at work in {self.path}; wait until it is done, or choose another folder")
+            raise
 
     def __enter__(self) -> RunFolder:
         return self
@@ -53,8 +60,8 @@ class RunFolder:
     def records_path(self) -> Path:
         return self.path / "records.jsonl"
 
-    def _open(self, settings: dict[str, Any]) -> None:
-        look_at_folder(self.path)
+    def _settle(self, settings: dict[str, Any]) -> None:
+        """See that these are the settings of the folder, or make them so."""
         there = self.path / "settings.json"
         if there.exists():
             before = read_settings(self.path)
@@ -66,7 +73,6 @@ class RunFolder:
                     f"{_short(settings.get(key))}; choose another folder, or remove this one"
                 )
             return
-        make_folder(self.path)
         write_whole(there, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
     def resume(self) -> int:
@@ -121,8 +127,10 @@ def look_at_folder(path: Path) -> None:
     """Say that a run cannot go into a folder, as far as can be seen without writing."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file; give a folder for the run")
-    # A run that was killed as it began may have left half of its settings.
+    # A run that was killed as it began may have left half of its settings, or only the file for its records.
     there = {file.name for file in path.iterdir()} - {"settings.json.new"} if path.is_dir() else set()
+    if there == {"records.jsonl"} and not (path / "records.jsonl").stat().st_size:
+        there = set()
     if there and "settings.json" not in there:
         raise ValueError(f"{path} is not empty and holds no run; choose another folder")
     nearest = next(one for one in (path, *path.absolute().parents) if one.exists())

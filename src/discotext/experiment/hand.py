@@ -1,6 +1,6 @@
 """What a worker does, wherever it is: take its share of the machine, load the victim once, do task after task.
 
-Nothing is raised here. What goes wrong is an answer, for there is nobody else to see it.
+What goes wrong is an answer, for there is nobody else to see it.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Who does a unit gets it as a task, with its texts. So a worker holds the texts o
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 import json
@@ -29,6 +30,7 @@ from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim, checked
 
 CHUNK = 64  # texts of a unit: enough for full calls, and little to lose
+FIRST = 2  # texts that tell one victim from another
 WINDOW = 16  # chunks whose texts are dealt out by length, so that those of a chunk are of like length
 
 
@@ -111,13 +113,22 @@ class Job:
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: settings, no texts, and of a victim that was named only the name."""
+        """What another process gets: settings, the first texts only, and of a victim that was named only the name."""
         state = {one.name: getattr(self, one.name) for one in fields(self)}
-        return state | {"examples": self.examples.take([]), "victim": None if self.named else self.victim}
+        few = self.examples.take(range(min(FIRST, len(self.examples))))
+        return state | {"examples": few, "victim": None if self.named else self.victim}
 
     def loaded(self) -> Job:
-        """The job with its victim, where it has been sent without."""
-        return self if self.named is None else replace(self, victim=victim_from(*self.named))
+        """The job with a victim of its own, where it has been sent.
+
+        A victim may be settled by what it is asked first, as a function is whose single numbers may be chances or not:
+        so it is asked here what it was asked there.
+        """
+        # What was sent as it is may be shared with others, and not to be written to.
+        victim = copy.deepcopy(self.victim) if self.named is None else victim_from(*self.named)
+        found = replace(self, victim=victim)
+        assert found._first_scores is not None
+        return found
 
     @cached_property
     def finder(self) -> Candidates:
@@ -182,7 +193,9 @@ class Job:
     def _first_scores(self) -> list[list[float]] | str:
         """What the victim says of the first texts: so a run is not continued with another victim of the same name."""
         try:
-            return [[float(f"{value:.3g}") for value in row] for row in checked(self.victim, self.examples.texts[:2])]
+            return [
+                [float(f"{value:.3g}") for value in row] for row in checked(self.victim, self.examples.texts[:FIRST])
+            ]
         except UnavailableError:
             raise
         except Exception as error:

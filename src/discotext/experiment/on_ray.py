@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -30,10 +31,11 @@ class RayExecutor:
     """Workers on Ray: one of its own on this machine, or an existing cluster; the records are the same.
 
     address: of a cluster, as 'auto', 'HOST:6379' on one of its machines, or 'ray://HOST:10001' from elsewhere.
-    workers: how many; as many as have room now, unless told. On a cluster that grows by itself, say how many it may be.
+        If this process is connected to Ray already, that is used.
+    workers: how many; as many as the cluster has room for, unless told. Where it grows by itself, say how many.
     threads: of the victim's framework in each worker, and processors that Ray keeps for it.
-    gpus: that Ray keeps for each worker; several may share one (0.5). Unless told, one if the cluster has any and the
-        victim is a network.
+    gpus: that Ray keeps for each worker; several may share one (0.5), and with 0 it sees none. Unless told, one if the
+        cluster has any and the victim is a network that comes with gradients.
     time_limit: seconds for the texts of a unit, as for `Processes`.
     """
 
@@ -45,8 +47,10 @@ class RayExecutor:
 
     def __post_init__(self) -> None:
         for name, value, least in (("workers", self.workers, 1), ("threads", self.threads, 1), ("gpus", self.gpus, 0)):
-            if value is not None and value < least:
+            if value is not None and not value >= least:
                 raise ValueError(f"{name} is {value}; choose {least} or more")
+        if self.gpus is not None and self.gpus > 1 and self.gpus % 1:
+            raise ValueError(f"gpus is {self.gpus}; choose a whole number, or a share of one below 1")
         check_limit(self.time_limit)
 
     def look_first(self) -> Any:
@@ -64,9 +68,13 @@ class RayExecutor:
             gpus = self.gpus
             if gpus is None:
                 gpus = 1 if hasattr(job.victim, "oracle") and ray.cluster_resources().get("GPU") else 0
-            count = self.workers or room(ray, self.threads, gpus)
-            crew = RayCrew(ray, job, self.threads, gpus)
-            yield from drive(crew, count, job, units, self.time_limit, tell)
+            fit, said = room(ray, self.threads, gpus)
+            if not fit and (self.workers is None or self.address is None):
+                raise ValueError(f"{said}; ask for less, or, if machines are still to come, say for how many workers")
+            if not fit:
+                warnings.warn(f"{said}; waiting for one to come", stacklevel=2)
+            crew = RayCrew(ray, job, Share(self.threads), gpus)
+            yield from drive(crew, self.workers or fit, job, units, self.time_limit, tell)
 
 
 @contextmanager
@@ -106,29 +114,28 @@ def quiet(ray: Any) -> Iterator[None]:
         setattr(state, switch, before)
 
 
-def room(ray: Any, threads: int, gpus: float) -> int:
-    """For how many workers there is room on the machines of the cluster."""
+def room(ray: Any, threads: int, gpus: float) -> tuple[int, str]:
+    """For how many workers there is room on the machines of the cluster, and what is said if there is none."""
     found, seen = 0, []
     for node in ray.nodes():
         if node["Alive"]:
             processors, cards = (node["Resources"].get(kind, 0) for kind in ("CPU", "GPU"))
             seen.append(f"{processors:g} processors and {cards:g} GPUs")
-            found += int(min(processors // threads, cards // gpus if gpus else processors))
-    if not found:
-        raise ValueError(
-            f"no machine of the cluster has room for a worker with {threads} processors and {gpus:g} GPUs "
-            f"({'; '.join(seen[:4])}); ask for less, or, if machines are still to come, say for how many workers"
-        )
-    return found
+            # A tenth of a card, ten times, is a little more than one.
+            found += int(min(processors // threads, cards / gpus + 1e-9 if gpus else processors))
+    wanted = f"a worker with {threads} processors and {gpus:g} GPUs"
+    return found, f"no machine of the cluster has room for {wanted} ({'; '.join(seen[:4])})"
 
 
 class RayCrew:
     """Has actors started, and listens to them."""
 
-    def __init__(self, ray: Any, job: Job, threads: int, gpus: float) -> None:
-        self.ray = ray
-        self.share = Share(threads)
-        self.actor = ray.remote(num_cpus=threads, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Actor)
+    def __init__(self, ray: Any, job: Job, share: Share, gpus: float) -> None:
+        self.ray, self.share = ray, share
+        self.actor = ray.remote(num_cpus=share.threads, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Actor)
+        self.variables = {name: value for name, value in os.environ.items() if name.startswith("DISCOTEXT_")}
+        if not gpus:
+            self.variables["CUDA_VISIBLE_DEVICES"] = ""  # else all workers of a machine would be on its first
         try:
             self.job = ray.put(job)
         except Exception as error:
@@ -138,9 +145,8 @@ class RayCrew:
                 "'py:module:function', so that each can load it, or do without workers"
             ) from None
 
-    def hire(self) -> RayWorker:
-        own = {name: value for name, value in os.environ.items() if name.startswith("DISCOTEXT_")}
-        return RayWorker(self.ray, self.actor.remote(self.share, os.getcwd(), own), self.job)
+    def hire(self, place: int) -> RayWorker:
+        return RayWorker(self.ray, self.actor.remote(self.share, os.getcwd(), self.variables), self.job)
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[RayWorker]:
         by_ref = {worker.ref: worker for worker in workers}
@@ -201,10 +207,17 @@ class RayWorker:
 
 
 def brief(error: Exception) -> str:
-    """The line of Ray's report that says most."""
+    """The sentence of Ray's report that says most.
+
+    >>> brief(RuntimeError("It died. Worker exit type: SYSTEM. Worker exit detail: It was killed by 9. There are …"))
+    'It was killed by 9'
+    """
+    said = " ".join(str(error).split())
+    for mark in ("Worker exit detail: ", "died because "):
+        if mark in said:
+            return said.partition(mark)[2].partition(". ")[0].rstrip(".")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if "Error: " in line or "died because" in line or "ended" in line]
-    return (telling or lines or [type(error).__name__])[-1]
+    return next((line for line in reversed(lines) if "Error: " in line), lines[0] if lines else type(error).__name__)
 
 
 class Actor:

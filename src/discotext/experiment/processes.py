@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import count
 from multiprocessing import connection, get_context
+from multiprocessing.reduction import ForkingPickler
 
 from discotext.experiment.crew import Answer, Lost, Tell, drive, silent
 from discotext.experiment.hand import Hand, Share, portable
@@ -45,6 +46,18 @@ class Processes:
         return drive(ProcessCrew(job, Share(threads)), self.workers, job, units, self.time_limit, tell)
 
 
+@contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Variables as what is started within shall find them."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
 def check_limit(seconds: float | None) -> None:
     if seconds is not None and not seconds > 0:
         raise ValueError(f"the time limit is {seconds} seconds; choose more than 0")
@@ -54,10 +67,17 @@ class ProcessCrew:
     """Starts processes, and listens to them."""
 
     def __init__(self, job: Job, share: Share) -> None:
-        self.job, self.share, self.numbers = job, share, count()
+        self.share = share
+        try:
+            self.parcel = bytes(ForkingPickler.dumps(job))
+        except Exception as error:
+            raise ValueError(
+                f"the victim {job.victim.name} cannot be sent to other processes ({error}); name it, for instance as "
+                "'py:module:function', so that each can load it, or do without workers"
+            ) from None
 
-    def hire(self) -> ProcessWorker:
-        return ProcessWorker(self.job, next(self.numbers), self.share)
+    def hire(self, place: int) -> ProcessWorker:
+        return ProcessWorker(self.parcel, place, self.share)
 
     def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[ProcessWorker]:
         lines = {worker.line: worker for worker in workers}
@@ -67,22 +87,20 @@ class ProcessCrew:
 class ProcessWorker:
     """A process that does tasks, and the line to it."""
 
-    def __init__(self, job: Job, number: int, share: Share) -> None:
+    def __init__(self, parcel: bytes, place: int, share: Share) -> None:
         # A forked child would inherit locks of threads that it does not have.
         context = get_context("spawn")
         self.line, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, number, share), daemon=True)
-        self.process.start()
+        self.process = context.Process(target=work, args=(theirs, place, share), daemon=True)
+        with environment(OMP_NUM_THREADS=str(share.threads)):  # NumPy reads it as it is loaded, before anything else
+            self.process.start()
         theirs.close()
-        try:
-            with suppress(OSError):  # it may have died already, which is seen when it is asked
-                self.line.send(job)
-        except Exception as error:
-            self.stop()
-            raise ValueError(
-                f"the victim {job.victim.name} cannot be sent to other processes ({error}); name it, for instance as "
-                "'py:module:function', so that each can load it, or do without workers"
-            ) from None
+        # A line takes only so much before somebody reads it, and nobody is to wait for that.
+        threading.Thread(target=self._send, args=(parcel,), daemon=True).start()
+
+    def _send(self, parcel: bytes) -> None:
+        with suppress(OSError):  # it may have died already, which is seen when it is asked
+            self.line.send_bytes(parcel)
 
     def give(self, task: Task) -> None:
         with suppress(OSError):  # it may have died, as above
@@ -108,11 +126,11 @@ class ProcessWorker:
         self.process.join()
 
 
-def work(line: connection.Connection, number: int, share: Share) -> None:
+def work(line: connection.Connection, place: int, share: Share) -> None:
     """The life of a worker: until nobody wants more."""
     # Ctrl-C reaches every process of a terminal; what it means is for the first one to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    hand = Hand(share, number)
+    hand = Hand(share, place)
     with suppress(EOFError, OSError):
         try:
             job: Job = line.recv()

@@ -19,26 +19,29 @@ PORTS = "a cluster listens on 6379 to its own machines and on 10001 (as ray://HO
 def check_address(address: str) -> None:
     """Raise a sentence if nothing that could be Ray answers."""
     if address == "auto":
-        address = os.environ.get("RAY_ADDRESS", "auto")
+        address = os.environ.get("RAY_ADDRESS") or "auto"
         if address in ("auto", "local"):
-            return  # Ray looks at what runs on this machine, which is quick
+            return  # Ray looks at what runs on this machine
     found = FORM.fullmatch(address)
     if found is None or not 0 < int(found["port"]) < 65536:
         raise ValueError(f"the address of Ray is {address!r}; expected 'auto', 'HOST:6379' or 'ray://HOST:10001'")
     try:
-        with socket.create_connection((found["host"].strip("[]"), int(found["port"])), PATIENCE) as line:
-            if os.environ.get("RAY_USE_TLS", "0") not in ("0", ""):
-                return
-            line.settimeout(PATIENCE)
-            line.sendall(HELLO)
-            if line.recv(9)[3:4] == b"\4":
-                return
-    except TimeoutError:
-        pass
+        line = socket.create_connection((found["host"].strip("[]"), int(found["port"])), PATIENCE)
     except OSError as error:
         said = (error.strerror or str(error)).lower()
         raise ConnectionError(f"no Ray cluster answers at {address} ({said}); is it up? {PORTS}") from None
-    raise ConnectionError(f"what answers at {address} is not Ray; {PORTS}")
+    with line:
+        if os.environ.get("RAY_USE_TLS", "0") in ("0", "") and not speaks_http2(line):
+            raise ConnectionError(f"what answers at {address} is not Ray; {PORTS}")
+
+
+def speaks_http2(line: socket.socket) -> bool:
+    try:
+        line.settimeout(PATIENCE)
+        line.sendall(HELLO)
+        return line.recv(9)[3:4] == b"\4"
+    except OSError:
+        return False
 
 
 def why_not_connected(address: str | None, error: Exception) -> str:

@@ -19,7 +19,8 @@ from discotext.oracle import UnavailableError
 from discotext.segments import Floats
 from discotext.solution import Solution
 from discotext.solving import solve
-from discotext.text.space import Space
+from discotext.text.space import Space, may_change
+from discotext.text.words import Words, split
 from discotext.victims.victim import Victim, checked, oracle_for
 
 Record = dict[str, Any]
@@ -39,7 +40,9 @@ def run_task(job: Job, task: Task) -> list[Record]:
     for record, guess in zip(records, found, strict=True):
         if not record["error"]:
             record |= {"predicted": guess, "adversarial_predicted": guess, "status": "misclassified"}
-    spaces = measured(job, task, records)
+    budget = job.budgets[task.unit.budget]
+    spaces = Space.of(task.texts, job.finder, share=budget.share, words=budget.words)
+    count_words(job, task, records, spaces.texts)
     attacked = [
         place
         for place, record in enumerate(records)
@@ -55,19 +58,17 @@ def run_task(job: Job, task: Task) -> list[Record]:
 
 
 def given_up(job: Job, task: Task, why: str) -> list[Record]:
-    """Records of texts that could not be attacked at all."""
+    """Records of texts that could not be attacked at all. Nothing is asked for here that may have been what failed."""
     records = [unattacked(job, task, place) | {"error": why} for place in range(len(task.texts))]
-    measured(job, task, records)
+    count_words(job, task, records, [split(text) for text in task.texts])
     return records
 
 
-def measured(job: Job, task: Task, records: Sequence[Record]) -> Space:
-    """The search space of a task; its records get how many words there are, and how many may change."""
+def count_words(job: Job, task: Task, records: Sequence[Record], texts: Sequence[Words]) -> None:
+    """Note in records how many words there are, and how many may change."""
     budget = job.budgets[task.unit.budget]
-    spaces = Space.of(task.texts, job.finder, share=budget.share, words=budget.words)
-    for place, record in enumerate(records):
-        record["words"], record["budget"] = len(spaces.texts[place]), spaces.budgets[place]
-    return spaces
+    for record, text in zip(records, texts, strict=True):
+        record["words"], record["budget"] = len(text), may_change(text, budget.share, budget.words)
 
 
 def unattacked(job: Job, task: Task, place: int) -> Record:

@@ -17,6 +17,13 @@ from discotext.text.words import Words, budget_for, split
 DEFAULT_SHARE = 0.2
 
 
+def may_change(text: Words, share: float | str | None, words: int | None) -> int:
+    """How many words of a text may change: a share of them, or so many."""
+    if words is not None:
+        return min(words, len(text))
+    return budget_for(len(text), DEFAULT_SHARE if share is None else share)
+
+
 @dataclass(frozen=True, eq=False)
 class Space:
     """Texts, what each of their words may be (first itself), and how many words of each text may change.
@@ -49,12 +56,7 @@ class Space:
         return cls(
             cut,
             tuple(tuple((one.word, *one.candidates) for one in text) for text in found),
-            tuple(
-                min(words, len(text))
-                if words is not None
-                else budget_for(len(text), DEFAULT_SHARE if share is None else share)
-                for text in cut
-            ),
+            tuple(may_change(text, share, words) for text in cut),
         )
 
     def __len__(self) -> int:

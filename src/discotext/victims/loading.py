@@ -49,10 +49,11 @@ def _read(victim: Victim, data: Any, columns: tuple[str | None, str | None]) -> 
         return read(victim.labels)
     try:
         return read(victim.labels)
-    except ValueError:
-        if data == "-":
-            raise
-        found = read(None)
-        if any(name.isdigit() for name in found.names):
-            raise  # a number that is none of the victim's classes
-        return found
+    except ValueError as error:
+        trouble = error.with_traceback(None)  # which would hold all that was read, while it is read again
+    if data == "-":
+        raise trouble
+    found = read(None)
+    if any(name.isdigit() for name in found.names):
+        raise trouble  # a number that is none of the victim's classes
+    return found
