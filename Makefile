@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SHELL := /bin/bash
 
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -68,6 +68,11 @@ bench-peers: setup $(VENV)/test.stamp $(VENV)/bench.stamp .venv-peers/setup.stam
 	$(BIN)/python -m benchmarks.peers.report
 	$(BIN)/python -m benchmarks.peers.tables
 
+bench-cluster: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure what Ray costs, and what its driver holds (needs DISCOTEXT_DATA and victims/; 40 minutes)
+	$(BIN)/python -m benchmarks.cluster rate victims/lstm_ag_news
+	$(BIN)/python -m benchmarks.cluster memory
+	$(BIN)/python -m benchmarks.cluster picture
+
 paper: setup ## The paper's table again (needs DISCOTEXT_DATA; an hour, and 20 minutes to train the victims)
 	$(BIN)/discotext reproduce --out paper --workers 2
 
@@ -78,5 +83,5 @@ docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) .venv-peers site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test slow lint fix bench bench-text bench-peers paper docs clean
+.PHONY: help setup demo test slow lint fix bench bench-text bench-peers bench-cluster paper docs clean
 .SECONDARY:
