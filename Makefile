@@ -72,6 +72,7 @@ bench-cluster: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure what Ray 
 	$(BIN)/python -m benchmarks.cluster rate victims/lstm_ag_news
 	$(BIN)/python -m benchmarks.cluster memory
 	$(BIN)/python -m benchmarks.cluster picture
+	$(BIN)/python -m benchmarks.tables
 
 paper: setup ## The paper's table again (needs DISCOTEXT_DATA; an hour, and 20 minutes to train the victims)
 	$(BIN)/discotext reproduce --out paper --workers 2

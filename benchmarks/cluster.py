@@ -191,7 +191,7 @@ def ratios(rows: list[Row]) -> list[Row]:
             pairs = zip(by_mode[new], by_mode[old], strict=True)
             # As rates: seconds the other way round.
             each = sorted(b / a if key == "seconds" else a / b for a, b in pairs)
-            spread = f"{each[0]:.3f}–{each[-1]:.3f}"
+            spread = f"{each[0]:.2f}–{each[-1]:.2f}"
             found.append({"Ray": new, "beside": old, "of": name, "rate": statistics.median(each), "rounds": spread})
     return found
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audit
+from benchmarks import audit, cluster
 from benchmarks.results_file import PICTURES, RESULTS
 
 NAMES = {
@@ -213,6 +214,40 @@ def throughput() -> str:
     return table(["victim", "call", "texts/s", "bare model", "share"], rows)
 
 
+def cluster_rates() -> str:
+    """The middle round of each way to work, and Ray beside what it is compared with, round by round."""
+    rows = [row for row in rows_of("cluster") if row["what"] == "rate"]
+    beside = {(row["Ray"], row["of"]): row for row in cluster.ratios(rows)}
+    lines = []
+    for mode in cluster.MODES:
+        mine = [row for row in rows if row["mode"] == mode]
+        seconds, start, rate = (
+            statistics.median(row[key] for row in mine)
+            for key in ("seconds", "seconds of one unit", "texts/s after the first")
+        )
+        found = [beside.get((mode, of)) for of in ("after the first unit", "whole run")]
+        ratios = [f"{row['rate']:.2f} ({row['rounds']})" if row else "" for row in found]
+        other = found[0]["beside"] if found[0] else ""
+        lines.append([mode, f"{seconds:.0f}", f"{start:.1f}", f"{rate:.0f}", other, *ratios])
+    heads = ["who", "seconds in all", "of which the first unit", "texts/s after it", "beside", "rate after it"]
+    return table([*heads, "rate of the whole run"], lines)
+
+
+def cluster_memory() -> str:
+    lines = [
+        [
+            f"{row['texts']:,}",
+            f"{row['MB of texts']:.0f}",
+            f"{row['peak MiB']:,.0f}",
+            f"{row['seconds']:,.0f}",
+            f"{row['driver seconds']:.0f}",
+        ]
+        for row in rows_of("cluster")
+        if row["what"] == "memory"
+    ]
+    return table(["texts", "MB of texts", "MiB at most", "seconds", "of the driver's processor"], lines)
+
+
 def put(page: Path, name: str, text: str) -> None:
     """Write a text between the marks of this name."""
     begin, end = f"<!-- {name} -->\n", "\n<!-- end -->"
@@ -234,6 +269,8 @@ def main() -> None:
         (docs / "candidates.md", "vectors", vectors()),
         (docs / "candidates.md", "tagging", tagging()),
         (docs / "candidates.md", "audit", audited()),
+        (docs / "cluster.md", "cluster-rates", cluster_rates()),
+        (docs / "cluster.md", "cluster-memory", cluster_memory()),
         (docs / "solvers.md", "optimality", optimality()),
         (docs / "solvers.md", "step-cost", step_cost()),
         (docs / "solvers.md", "trec-optimum", trec_optimum()),

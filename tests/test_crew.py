@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discotext import Candidates
 from discotext.experiment.attack import job_of
-from discotext.experiment.crew import AHEAD, TRIES, Arrived, Lost, drive, silent
+from discotext.experiment.crew import AHEAD, TRIES, Arrived, Lost, Rates, Seat, drive, silent
 from discotext.text.sources import Listed
 
 TEXTS = [f"text no. {number} " + "word " * (number % 5) for number in range(37)]
@@ -141,3 +141,25 @@ def test_no_units_need_no_workers():
     fate = Fate(0, 0.0)
     assert driven(fate, 3, []) == []
     assert fate.hired == 0
+
+
+def test_the_line_tells_the_rate_of_each_machine_of_late(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("discotext.experiment.crew.time.monotonic", lambda: now[0])
+    rates = Rates()
+    seats = [Seat(0, None, "left"), Seat(1, None, "right"), Seat(2, None)]
+    assert rates.line(seats[2:]) == "0 of 1 workers"
+    rates.arrive("left")
+    assert rates.line([seats[0]]) == "1 worker"
+    rates.arrive("right")
+    rates.count("left", 64)
+    now[0] += 10
+    rates.count("right", 32)
+    assert rates.line(seats) == "2 of 3 workers; left 6.4, right 3.2 texts/s"
+    now[0] += 25  # what the left one did is long ago
+    assert rates.line(seats) == "2 of 3 workers; left 0.0, right 1.1 texts/s"
+    many = [Seat(number, None, f"n{number}") for number in range(5)]
+    for seat in many:
+        rates.arrive(seat.where)
+    rates.count("n3", 10)
+    assert rates.line(many) == "5 workers; 5 nodes at 0.0 to 10.0 texts/s each"

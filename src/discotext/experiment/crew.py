@@ -16,7 +16,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from discotext.experiment.job import Job, Task, Unit
@@ -27,6 +27,7 @@ TRIES = 3  # how often a task is given out whose worker dies, before it is halve
 BLAME = 0.1  # of a death, where a whole machine is gone: some text may be what takes machines down
 HOPELESS = 8  # texts that go wrong alone, with none in between that does not, before it is said that all would
 LOOK = 1.0  # seconds after which what there is to tell is told again
+LATELY = 30.0  # seconds over which rates are taken
 
 Tell = Callable[[str], None]
 
@@ -136,7 +137,7 @@ def drive(
                     unborn = 0
                 elif isinstance(answer, Arrived):
                     seat.where, unborn = answer.where, 0
-                    rates.began.setdefault(answer.where, time.monotonic())
+                    rates.arrive(answer.where)
                 elif isinstance(answer, Lost):
                     if piece is not None:
                         pieces.lost(piece, answer)
@@ -234,23 +235,37 @@ class Pieces:
             yield [found[number] for number in numbers]
 
 
-@dataclass
 class Rates:
-    """How quick each machine is, for people to look at."""
+    """How quick each machine is of late, for people to look at."""
 
-    texts: dict[str, int] = field(default_factory=dict)
-    began: dict[str, float] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.began: dict[str, float] = {}
+        self.done: dict[str, deque[tuple[float, int]]] = {}
+
+    def arrive(self, where: str) -> None:
+        self.began.setdefault(where, time.monotonic())
+        self.done.setdefault(where, deque())
 
     def count(self, where: str | None, texts: int) -> None:
         assert where is not None
-        self.texts[where] = self.texts.get(where, 0) + texts
+        self.done[where].append((time.monotonic(), texts))
+
+    def rate(self, where: str, now: float) -> float:
+        done = self.done[where]
+        while done and done[0][0] < now - LATELY:
+            done.popleft()
+        return sum(texts for _, texts in done) / max(LOOK, min(LATELY, now - self.began[where]))
 
     def line(self, seats: Sequence[Seat]) -> str:
         """As '3 of 4 workers; left 12.1, right 11.8 texts/s'; many machines by the slowest and the quickest."""
         now = time.monotonic()
         here = [seat.where for seat in seats if seat.where is not None]
-        said = f"{len(here)} of {len(seats)} workers" if len(here) < len(seats) else f"{len(here)} workers"
-        rates = {where: self.texts.get(where, 0) / (now - self.began[where] + LOOK) for where in sorted(set(here))}
+        said = (
+            f"{len(here)} of {len(seats)} workers"
+            if len(here) < len(seats)
+            else f"{len(here)} worker{'s' * (len(here) > 1)}"
+        )
+        rates = {where: self.rate(where, now) for where in sorted(set(here))}
         if len(rates) < 2:
             return said
         if len(rates) <= 4:
