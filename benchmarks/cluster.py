@@ -208,7 +208,7 @@ def picture(rows: list[Row]) -> None:
         rates = [row["texts/s after the first"] for row in rows if row.get("mode") == mode]
         left.bar(at, statistics.median(rates), color="tab:gray" if mode in ("serial", "2 processes") else "tab:blue")
         left.plot([at] * len(rates), rates, "k.", markersize=5)
-    left.set_xticks(range(len(MODES)), [mode.replace(", ", "\n") for mode in MODES])
+    left.set_xticks(range(len(MODES)), [mode.replace(" ", "\n") for mode in MODES], fontsize=8)
     left.set(title="5,000 texts of AG News", ylabel="texts a second")
     for row in (row for row in rows if row["what"] == "memory"):
         end = row["MiB by second"][-1][0]

@@ -140,13 +140,20 @@ class watched:  # noqa: N801 (used as a function)
         self.console = console
         self.progress = Progress(*shown, console=console, transient=True)
         self.task = self.progress.add_task("attacking", total=units)
-        self.tried = self.won = self.texts = 0
-        self.workers = ""
+        self.tried = self.won = 0
+        self.workers: str | None = None
         self.printed = time.monotonic()
 
     def __enter__(self) -> watched:
         self.progress.__enter__()
+        self._begin()
         return self
+
+    def _begin(self) -> None:
+        from discotext.experiment.crew import Rates
+
+        self.rates = Rates()
+        self.rates.arrive("all")
 
     def __exit__(self, *error: Any) -> None:
         self.progress.__exit__(*error)
@@ -156,20 +163,22 @@ class watched:  # noqa: N801 (used as a function)
 
         self.tried += sum(attacked(record) for record in records)
         self.won += sum(succeeded(record) for record in records)
-        self.texts += len(records)
+        self.rates.count("all", len(records))
         self.progress.update(self.task, completed=done, total=units)
         self._show()
 
     def tell(self, workers: str) -> None:
         """Who is at work."""
+        if self.workers is None:
+            self._begin()  # what was there of an earlier run was quick
         self.workers = workers
         self._show()
 
     def _show(self) -> None:
         task = self.progress.tasks[0]
         said = f"{self.won} of {self.tried} succeeded"
-        if task.speed:
-            said += f", {task.speed * self.texts / max(task.completed, 1):.1f} texts/s"
+        if rate := self.rates.rate("all", time.monotonic()):
+            said += f", {rate:.1f} texts/s"
         if self.workers:
             said += f" ({self.workers})"
         self.progress.update(self.task, description=said)

@@ -28,6 +28,7 @@ class Serial:
     """One unit after the other, here."""
 
     def run(self, job: Job, units: Sequence[Unit], tell: Tell = silent) -> Iterator[list[Record]]:
+        tell("")
         for unit in units:
             yield run_task(job, job.task(unit))
 
