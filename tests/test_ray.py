@@ -323,11 +323,14 @@ def soon():
     assert time.monotonic() - began < 15
 
 
-def test_an_address_where_nobody_answers_is_told_soon(soon, victim):
+def test_an_address_where_nobody_answers_is_told_soon(soon, victim, monkeypatch):
     with pytest.raises(ConnectionError, match=r"no Ray cluster answers at 127\.0\.0\.1:1 \(connection refused\)"):
         attacked(victim, executor=RayExecutor("127.0.0.1:1"))
     with pytest.raises(ConnectionError, match=r"no Ray cluster answers at ray://nowhere\.invalid:10001"):
         attacked(victim, executor=RayExecutor("ray://nowhere.invalid:10001"))
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:2")
+    with pytest.raises(ConnectionError, match=r"no Ray cluster answers at 127\.0\.0\.1:2"):
+        attacked(victim, executor=RayExecutor("auto"))
     with pytest.raises(ValueError, match="'over there'; expected 'auto', 'HOST:6379' or 'ray://HOST:10001'"):
         attacked(victim, executor=RayExecutor("over there"))
 

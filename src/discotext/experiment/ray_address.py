@@ -5,9 +5,11 @@ Ray itself waits two minutes for somebody to answer, and ends the process if nob
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import socket
+from contextlib import suppress
 
 PATIENCE = 3.0  # seconds
 FORM = re.compile(r"(?P<client>ray://)?(?P<host>\[[0-9a-fA-F:]+\]|[^\s:/]+):(?P<port>[0-9]{1,5})/?")
@@ -19,9 +21,9 @@ PORTS = "a cluster listens on 6379 to its own machines and on 10001 (as ray://HO
 def check_address(address: str) -> None:
     """Raise a sentence if nothing that could be Ray answers."""
     if address == "auto":
-        address = os.environ.get("RAY_ADDRESS") or "auto"
+        address = meant_by_auto()
         if address in ("auto", "local"):
-            return  # Ray looks at what runs on this machine
+            return  # there is none, which Ray says at once
     found = FORM.fullmatch(address)
     if found is None or not 0 < int(found["port"]) < 65536:
         raise ValueError(f"the address of Ray is {address!r}; expected 'auto', 'HOST:6379' or 'ray://HOST:10001'")
@@ -33,6 +35,15 @@ def check_address(address: str) -> None:
     with line:
         if os.environ.get("RAY_USE_TLS", "0") in ("0", "") and not speaks_http2(line):
             raise ConnectionError(f"what answers at {address} is not Ray; {PORTS}")
+
+
+def meant_by_auto() -> str:
+    """The address that Ray would take, be it one that was left behind by a cluster that is no more."""
+    found = os.environ.get("RAY_ADDRESS")
+    with suppress(Exception):  # it is Ray's own affair, and where there is no cluster it raises
+        services = importlib.import_module("ray._private.services")
+        found = found or services.get_ray_address_from_environment("auto", None)
+    return found or "auto"
 
 
 def speaks_http2(line: socket.socket) -> bool:
