@@ -95,6 +95,7 @@ def connected(settings: RayExecutor) -> Iterator[Any]:
     try:
         ray.init(**options)
     except Exception as error:
+        ray.shutdown()  # it may be half connected, and would refuse the next try
         raise ConnectionError(why_not_connected(settings.address, error)) from None
     try:
         yield ray
