@@ -197,6 +197,7 @@ def test_a_model_that_writes_into_its_own_arrays_may_do_so(cluster):
     assert untimed(found.records) == untimed(attacked(Model(), ["greedy"]).records)
 
 
+@pytest.mark.slow  # Ray starts a server for each client, which now and then does not come up in its own time limit
 def test_the_driver_may_be_elsewhere(cluster, victim):
     port = 23_000 + os.getpid() % 10_000
     server = [sys.executable, "-m", "ray.util.client.server", "--address", cluster.address, "--port", str(port)]
