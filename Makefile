@@ -31,7 +31,7 @@ demo: setup ## Train a classifier, attack it, and show what a few synonyms do to
 	@$(BIN)/discotext demo
 
 test: setup $(VENV)/test.stamp lint ## Everything that must hold: lint, types, tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 slow: setup $(VENV)/test.stamp ## The tests that take minutes
 	$(BIN)/python -m pytest -m slow
