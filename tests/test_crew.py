@@ -145,7 +145,7 @@ def test_no_units_need_no_workers():
 
 def test_the_line_tells_the_rate_of_each_machine_of_late(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("discotext.experiment.crew.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("discotext.experiment.crew.clock", lambda: now[0])
     rates = Rates()
     seats = [Seat(0, None, "left"), Seat(1, None, "right"), Seat(2, None)]
     assert rates.line(seats[2:]) == "0 of 1 workers"

@@ -109,7 +109,7 @@ def place(tmp_path_factory):
 
 ATTACK = "py:victim.py:scores d.jsonl --synonyms lists.json --solver greedy --solver exact --budget 0.2 --budget .5"
 ATTACK = ATTACK.split()
-SLOW = {"optima", "report"}
+SLOW = {"optima", "report", "compare"}  # `compare` has the options of `attack`
 SKIPPED = {"masked_lm", "sentence_encoder", "language_model"}  # would ask the hub
 USUAL = {
     "victim": ["py:victim.py:scores"] * 20
@@ -179,7 +179,7 @@ def command_line(name: str, rng: random.Random) -> list[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_whatever_is_written_a_command_ends_in_a_status_and_a_sentence(place, name):
     statuses = set()
-    for seed in range(5 if name in SLOW else 25):
+    for seed in range(5 if name in SLOW else 15):
         rng = random.Random(f"{name} {seed}")
         line = command_line(name, rng)
         done = run(*line, given=rng.choice(GIVEN))
@@ -196,7 +196,7 @@ def test_every_option_refuses_or_takes_every_odd_value(place, name):
     for one in params:
         if isinstance(one, click.Argument) or one.is_flag or one.secondary_opts:
             continue
-        for odd in [*rng.sample(NUMBERS, 1 if name in SLOW else 3), *rng.sample(NAMES, 1 if name in SLOW else 2)]:
+        for odd in [*rng.sample(NUMBERS, 1 if name in SLOW else 2), rng.choice(NAMES)]:
             line = [name, *needed, one.opts[0], odd, *(["--networks", "1"] if name == "optima" else [])]
             ends_well(run(*line), line)
 

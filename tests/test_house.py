@@ -4,7 +4,6 @@ import ast
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,8 @@ PACKAGE = ROOT / "src" / "discotext"
 ORDER = [
     "version",
     "extras",
+    "files",
+    "redaction",
     "resources",
     "intervals",
     "segments",
@@ -125,31 +126,29 @@ def test_the_checker_and_the_reader_see_the_same_public_names():
     assert for_checker == set(discotext.__all__)
 
 
-def run(*arguments: str) -> tuple[subprocess.CompletedProcess[str], float]:
-    began = time.perf_counter()
-    done = subprocess.run(
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ""}
     )
-    return done, time.perf_counter() - began
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["-c", "import discotext, sys; assert 'torch' not in sys.modules and 'numpy' not in sys.modules"],
-        ["-c", "import sys; sys.argv = ['discotext', '--help']; from discotext.cli import main; main()"],
-    ],
+    "code",
+    ["import discotext", "sys.argv = ['discotext', '--help']\nfrom discotext.cli import main\nmain()"],
     ids=["import discotext", "discotext --help"],
 )
-def test_it_opens_in_less_than_a_third_of_a_second(arguments):
-    # The best of several: what is measured is this program and not what else the machine is doing.
-    results = [run(*arguments) for _ in range(5)]
-    assert all(done.returncode == 0 for done, _ in results), results[0][0].stderr
-    assert min(seconds for _, seconds in results) < 0.3
+def test_it_opens_without_loading_what_takes_time(code):
+    tell = "import atexit, sys\natexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+    done = run("-c", tell + code)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.split())
+    heavy = {"torch", "numpy", "rich", "transformers", "sklearn", "ray", "lemminflect", "safetensors"}
+    assert not loaded & heavy
+    assert len(loaded) < 300
 
 
 def test_the_core_runs_without_torch():
-    done, _ = run(
+    done = run(
         "-c",
         "import sys; sys.modules['torch'] = None\n"
         "import discotext as d\n"
@@ -160,7 +159,7 @@ def test_the_core_runs_without_torch():
 
 
 def test_what_an_extra_brings_is_named_when_it_is_missing():
-    done, _ = run(
+    done = run(
         "-c",
         "import sys; sys.modules['torch'] = None\n"
         "import discotext as d\n"
@@ -173,7 +172,7 @@ def test_the_readme_example_prints_what_it_says():
     text = (ROOT / "README.md").read_text().split("## Ten lines")[1]
     code = text.split("```python\n")[1].split("```")[0]
     shown = text.split("```text\n")[1].split("```")[0]
-    done, _ = run("-c", code)
+    done = run("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == shown.strip()
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
@@ -202,5 +201,5 @@ def test_the_examples_of_the_docs_run(page):
     # Those that begin otherwise need a model or texts of the reader's.
     whole = [block for block in blocks if block.startswith("import")]
     for code in whole:
-        done, _ = run("-c", code)
+        done = run("-c", code)
         assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 
 from discotext.victims.huggingface import HuggingFaceVictim  # noqa: E402
 from discotext.victims.subwords import SubwordOracle, surroundings, words_of  # noqa: E402
-from discotext.victims.victim import GradientVictim, TextOracle  # noqa: E402
+from discotext.victims.victim import TextOracle  # noqa: E402
 
 PIECES = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] the a good nice bad film movie was ##ly . , great fine un ##believ ##able ##ing "
@@ -114,14 +114,14 @@ def test_calls_hold_every_row_once_and_little_padding(victim):
 def test_the_model_is_frozen_and_in_evaluation_mode(victim):
     assert not victim.reader.model.training
     assert not any(weights.requires_grad for weights in victim.reader.model.parameters())
-    assert isinstance(victim, GradientVictim)
+    assert victim.gradients
 
 
 def test_a_text_that_is_too_long_is_said_to_be_cut_and_read_as_far_as_it_goes(victim):
     assert victim.reader.longest == 64
-    assert victim.cut(TEXTS[:6]) == [False, False, False, False, False, True]
+    assert victim.truncates(TEXTS[:6]) == [False, False, False, False, False, True]
     just, over = "the " * 61 + "the", "the " * 62 + "the"
-    assert victim.cut([just, over]) == [False, True]
+    assert victim.truncates([just, over]) == [False, True]
     np.testing.assert_allclose(*victim.scores([just, over]), atol=1e-5)
 
 

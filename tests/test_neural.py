@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from discotext.victims.neural.store import load_victim, save_victim  # noqa: E40
 from discotext.victims.neural.training import Training, train  # noqa: E402
 from discotext.victims.neural.victim import NeuralVictim  # noqa: E402
 from discotext.victims.neural.vocabulary import Vocabulary, build  # noqa: E402
-from discotext.victims.victim import GradientVictim, TextOracle, oracle_for  # noqa: E402
+from discotext.victims.victim import TextOracle  # noqa: E402
 
 WORDS = "good great fine bad poor awful film movie story plot the a was is it very boring dull fun".split()
 TEXTS = ["The film was very good", "a dull, boring movie <br /> it is bad", "Fun", "", "10/10 unheard-of words"]
@@ -100,9 +99,9 @@ def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
     victim, where = tiny(seed=3), space(TEXTS[:3])
     labels = victim.scores(TEXTS[:3]).argmax(1)
     goal = Untargeted(labels)
-    assert isinstance(victim, GradientVictim)
+    assert victim.gradients
     for solver in (Disco(), Exact()):
-        for number, found in enumerate(solve(where.batch, oracle_for(victim, where, goal), solver, goal=None)):
+        for number, found in enumerate(solve(where.batch, victim.oracle(where, goal), solver, goal=None)):
             text = where.text(number, found.choice)
             assert goal.value(victim.scores([text]), np.array([number]))[0] == pytest.approx(found.score, abs=1e-5)
 
@@ -322,23 +321,35 @@ def test_mistakes_end_in_one_sentence(trained, arguments, says):
     assert "Traceback" not in done.stderr
 
 
+INTERRUPTED = """
+import os, signal, sys
+from discotext.cli import main
+from discotext.victims.neural import training
+
+epochs = []
+judged = training._Judge.accuracy
+
+def accuracy(self, victim):
+    epochs.append(judged(self, victim))
+    if len(epochs) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+    return epochs[-1]
+
+training._Judge.accuracy = accuracy
+sys.argv = ["discotext", *sys.argv[1:]]
+main()
+"""
+
+
 def test_ctrl_c_keeps_the_best_epoch(trained, tmp_path):
     folder, _ = trained
-    command = [sys.executable, "-m", "discotext", "train", str(folder / "toy.jsonl"), "--out", str(tmp_path / "v")]
-    running = subprocess.Popen(
-        [*command, "--epochs", "4000", "--model", "dan"],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, "train", folder / "toy.jsonl", "--out", tmp_path / "v", "--epochs", "4000",
+         "--model", "dan"],
+        capture_output=True, text=True, check=False,
         # A process that began in the background ignores the interrupt, and so would this one.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    try:
-        # Long enough for an epoch of so few texts, and far from the end of so many.
-        time.sleep(12)
-        running.send_signal(signal.SIGINT)
-        _, talk = running.communicate(timeout=30)
-    finally:
-        running.kill()
-    assert running.returncode == 0, talk
-    assert (tmp_path / "v" / "settings.json").exists()
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    settings = json.loads((tmp_path / "v" / "settings.json").read_text())
+    assert 1 <= len(settings["history"]) <= 3

@@ -22,7 +22,7 @@ from discotext import (
     check_oracle,
 )
 from discotext.laws import difference_gap
-from discotext.oracle import can
+from discotext.oracle import Request, can
 from discotext.sampling import random_choices
 from discotext.setfunctions import LinearBag, subset_sum
 from discotext.wrappers import Renumbered, passes_spent, running_total
@@ -200,7 +200,7 @@ def test_the_multilinear_view_is_unbiased_and_says_what_it_costs():
     scores, gradient = view.relaxed(np.array([0]), alpha)
     assert scores[0] == pytest.approx(exact, abs=0.06)
     np.testing.assert_allclose(gradient[:3], slope, atol=0.06)
-    forwards, backwards = view.gradient_cost(np.array([0]))
+    forwards, backwards = view.cost(Request("relaxed", np.array([0]), alpha=alpha))
     assert forwards[0] == len(table.asked)
     assert backwards[0] == 0
 

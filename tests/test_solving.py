@@ -1,6 +1,5 @@
 """The one loop: needs, goals, limits, failures, taking back, the last check."""
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -159,19 +158,31 @@ def test_limits_on_backwards_are_kept():
         assert solution.status is Status.STOPPED
 
 
+class Clock:
+    """Time that passes only where a test says so, or by so much with every look at it."""
+
+    def __init__(self, step=0.0):
+        self.now, self.step = 0.0, step
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
 def test_the_clock_stops_a_search_and_keeps_what_it_found():
     batch = Batch.of([Problem((5,) * 40, 20)] * 4)
     table = Quadratic(batch)
 
+    clock = Clock()
+
     class Slow(Quadratic):
         def score(self, problems, choices):
-            time.sleep(0.02 * len(problems))
+            clock.now += 0.02 * len(problems)
             return super().score(problems, choices)
 
-    began = time.perf_counter()
-    solutions = solve(batch, Slow(batch), Greedy(), stop=Stop(seconds=0.5))
-    # Without shorter calls the first one alone, of 640 rows and more, would take longer than this.
-    assert time.perf_counter() - began < 6
+    solutions = solve(batch, Slow(batch), Greedy(), stop=Stop(seconds=0.5, clock=clock))
+    # Without shorter calls the first one alone, of 640 rows and more, would take 13 s.
+    assert clock.now < 1.5
     for index, solution in enumerate(solutions):
         assert solution.status is Status.STOPPED
         assert solution.score == pytest.approx(table.score(np.array([index]), solution.choice[None])[0])
@@ -280,25 +291,25 @@ def test_who_watches_sees_problems_leave():
 
 
 def test_seconds_add_up_to_the_whole():
-    networks = RandomNetworks(range(30))
-    began = time.perf_counter()
-    solutions = solve(networks.batch, networks, Greedy())
-    whole = time.perf_counter() - began
-    assert 0.5 * whole < sum(solution.seconds for solution in solutions) <= 1.01 * whole
+    networks, clock = RandomNetworks(range(30)), Clock(step=0.25)
+    solutions = solve(networks.batch, networks, Greedy(), stop=Stop(clock=clock))
+    whole = clock.now - 0.25  # from the first look at the clock to the last
+    assert sum(solution.seconds for solution in solutions) == pytest.approx(whole)
 
 
 def test_seconds_inside_the_oracle_are_told_apart():
     batch = Batch.of([Problem((3, 3), 2)] * 2)
 
+    clock, asked = Clock(), []
+
     def slow(problem, choice):
-        time.sleep(0.002)
+        clock.now += 0.5
+        asked.append(problem)
         return float(sum(choice))
 
-    began = time.perf_counter()
-    solutions = solve(batch, FunctionOracle(batch, slow), Greedy())
-    whole = time.perf_counter() - began
-    assert 0.5 * whole < sum(solution.oracle_seconds for solution in solutions) <= whole
-    assert all(solution.oracle_seconds > 0.002 * solution.forwards for solution in solutions)
+    solutions = solve(batch, FunctionOracle(batch, slow), Greedy(), stop=Stop(clock=clock))
+    assert sum(solution.oracle_seconds for solution in solutions) == pytest.approx(0.5 * len(asked))
+    assert sum(solution.seconds for solution in solutions) == pytest.approx(0.5 * len(asked))
 
 
 @pytest.mark.parametrize(

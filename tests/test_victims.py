@@ -5,7 +5,6 @@ import math
 import pickle
 import sys
 import threading
-import time
 from collections import deque
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,7 +26,7 @@ from discotext.victims import remote
 from discotext.victims.function import FunctionVictim, function_from
 from discotext.victims.remote import HttpVictim
 from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, sklearn_from
-from discotext.victims.victim import TextOracle, Victim, checked, oracle_for
+from discotext.victims.victim import TextOracle, Victim, checked
 
 GOOD, BAD = "good fine great lovely nice".split(), "bad awful poor weak dull".split()
 THINGS = "film story cast music".split()
@@ -152,7 +151,7 @@ def drops(handler):
 
 
 def hangs(handler):
-    time.sleep(0.4)
+    handler.connection.recv(1)  # until the other side gives up
 
 
 def stops_short(handler):
@@ -292,7 +291,7 @@ def tiny_space():
 def test_greedy_improves_on_the_original_and_never_beats_the_exact_search(victim):
     space = tiny_space()
     goal = Untargeted(checked(victim, [str(text) for text in space.texts]).argmax(axis=1).tolist())
-    oracle = oracle_for(victim, space, goal)
+    oracle = victim.oracle(space, goal)
     assert isinstance(oracle, TextOracle)
     best = solve(space.batch, oracle, Exact())
     greedy = solve(space.batch, oracle, Greedy())
@@ -617,7 +616,7 @@ def test_a_file_that_holds_no_pipeline_is_told_in_one_sentence(tmp_path):
     "trouble", [500, 503, drops, hangs, stops_short], ids=lambda one: getattr(one, "__name__", str(one))
 )
 def test_passing_trouble_is_waited_out_and_longer_each_time(service, trouble):
-    victim, clock = asking(service, timeout=0.1 if trouble is hangs else 5)
+    victim, clock = asking(service, timeout=2 if trouble is hangs else 60)
     service.troubles.extend([trouble, trouble, trouble])
     assert victim.scores(TEXTS)[1].tolist() == [-logit(TEXTS[1]), logit(TEXTS[1])]
     assert all(0.5 * 2**n <= slept <= 2**n for n, slept in enumerate(clock.slept))
@@ -819,7 +818,7 @@ def test_the_example_of_a_profanity_detector_runs_on_a_stand_in(monkeypatch):
 
 
 def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():
-    class Gone:
+    class Gone(Victim):
         name, labels = "gone", ("a", "b")
 
         def scores(self, texts):
@@ -827,4 +826,4 @@ def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():
 
     space = Space.of(["a good film"], Candidates())
     with pytest.raises(UnavailableError, match="cap of 3"):
-        solve(space.batch, oracle_for(Gone(), space, Untargeted([0])), Greedy(), goal=0)
+        solve(space.batch, TextOracle(Gone(), space, Untargeted([0])), Greedy(), goal=0)

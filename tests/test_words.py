@@ -1,6 +1,7 @@
 """Words are found without losing a character, and markup is never one."""
 
-import time
+import subprocess
+import sys
 
 import pytest
 from hypothesis import example, given
@@ -86,12 +87,15 @@ def test_replacing_a_word_that_is_not_there_says_so():
         split("two words").replaced({3: "x"})
 
 
-@pytest.mark.parametrize("piece", ["a good film. ", "&lt;b ", "<a ", "'-", "é", "\u0301", "&", "x-"])
-def test_a_megabyte_takes_less_than_some_seconds(piece):
-    text = piece * (1_000_000 // len(piece))
-    began = time.perf_counter()
-    assert str(split(text)) == text
-    assert time.perf_counter() - began < 10
+def test_no_text_of_a_megabyte_takes_time_that_grows_with_its_square():
+    """Seconds, or hours: so the limit may be generous."""
+    code = (
+        "from discotext.text.words import split\n"
+        "for piece in ['a good film. ', '&lt;b ', '<a ', \"'-\", 'é', '\\u0301', '&', 'x-']:\n"
+        "    text = piece * (1_000_000 // len(piece))\n"
+        "    assert str(split(text)) == text\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=900)
 
 
 @pytest.mark.parametrize(

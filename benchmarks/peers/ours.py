@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.peers.records import Record
 from benchmarks.peers.texts import Chunk
 from benchmarks.relaxations import search_named
-from discotext import Untargeted, oracle_for, solve
+from discotext import Untargeted, solve
 from discotext.goals import predictions
 from discotext.victims.victim import checked
 
@@ -26,7 +26,7 @@ def attack(victim: Any, chunk: Chunk, solver: str, seed: int) -> list[Record]:
     space = chunk.space.take(right)
     found, strings, after = [], [], []
     if right:
-        oracle = oracle_for(victim, space, Untargeted([chunk.labels[number] for number in right]))
+        oracle = victim.oracle(space, Untargeted([chunk.labels[number] for number in right]))
         found = solve(space.batch, oracle, search_named(solver), goal=0.0, seed=seed)
         strings = [space.text(number, one.choice) for number, one in enumerate(found)]
         again = time.perf_counter()

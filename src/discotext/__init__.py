@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from discotext.text.vectors import WordVectors as WordVectors
     from discotext.victims.check import check_victim as check_victim
     from discotext.victims.named import victim_from as victim_from
-    from discotext.victims.victim import oracle_for as oracle_for
+    from discotext.victims.victim import Victim as Victim
     from discotext.wrappers import Cached as Cached
     from discotext.wrappers import Chunked as Chunked
     from discotext.wrappers import Counted as Counted
@@ -100,7 +100,7 @@ _HOME = {
     "text.vectors": ["WordVectors"],
     "victims.check": ["check_victim"],
     "victims.named": ["victim_from"],
-    "victims.victim": ["oracle_for"],
+    "victims.victim": ["Victim"],
     "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discotext.oracle import Oracle
+from discotext.oracle import Oracle, Request
 from discotext.problem import Batch
 from discotext.sampling import draw
 from discotext.segments import Choices, Floats, Ints
@@ -53,7 +53,8 @@ class Multilinear:
             gradient += swapped / self.draws
         return scores, gradient
 
-    def gradient_cost(self, problems: Ints) -> tuple[Ints, Ints]:
-        """Forwards and backwards of one gradient for each row."""
-        swaps = self.batch.widths[problems] - self.batch.sizes[problems]
-        return self.draws * (1 + swaps), np.zeros_like(swaps)
+    def cost(self, request: Request) -> tuple[Ints, Ints]:
+        """Forwards and backwards of each row: a gradient is paid for in forwards."""
+        swaps = self.batch.widths[request.problems] - self.batch.sizes[request.problems]
+        forwards = self.draws * (1 + swaps) if request.kind == "relaxed" else np.ones_like(swaps)
+        return forwards, np.zeros_like(swaps)

@@ -6,6 +6,7 @@ mixed. Only `score` is required. What more an oracle can do it says by having th
     relaxed   scores mixtures of candidates and returns the gradient (what the relaxation needs)
     bound     bounds the score of every completion of a partial choice (what a proof needs)
     without   scores a text with one word deleted (one way to rank words)
+    cost      says how many passes of the model a call takes, where that is not one for each row
 
 Problem numbers are always those of the full batch, also after other problems have left.
 """
@@ -68,6 +69,15 @@ class DeletingOracle(Oracle, Protocol):
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
         """Score the original texts, each without the word at one position."""
+        ...
+
+
+@runtime_checkable
+class PricedOracle(Oracle, Protocol):
+    """An oracle whose calls take another number of passes than one forward, and for a gradient one backward, a row."""
+
+    def cost(self, request: Request) -> tuple[Ints, Ints]:
+        """(R,) forwards and (R,) backwards that this call would take if it were made now."""
         ...
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,11 +28,15 @@ UNSTABLE = 0.01  # a score that moves by more than this share when asked again i
 
 @dataclass(frozen=True)
 class Stop:
-    """When to give up. seconds: the whole call; forwards, backwards: for each problem, the last check included."""
+    """When to give up. seconds: the whole call; forwards, backwards: for each problem, the last check included.
+
+    clock: what tells the time, in seconds; for tests.
+    """
 
     seconds: float | None = None
     forwards: int | None = None
     backwards: int | None = None
+    clock: Callable[[], float] = field(default=time.perf_counter, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, least in (("seconds", 0), ("forwards", 1), ("backwards", 0)):
@@ -131,8 +135,8 @@ class Search:
         cells: int,
         watch: Callable[[int, int], None] | None,
     ) -> None:
-        self.batch, self.goal, self.watch = batch, goal, watch
-        self.began = self.ticked = time.perf_counter()
+        self.batch, self.goal, self.stop, self.watch = batch, goal, stop, watch
+        self.began = self.ticked = stop.clock()
         self.counted = Counted(
             oracle,
             batch,
@@ -141,11 +145,12 @@ class Search:
             max_backwards=stop.backwards,
             deadline=None if stop.seconds is None else self.began + stop.seconds,
             goal=goal,
+            clock=stop.clock,
         )
         self.guarded = Guarded(self.counted, batch)
         # With a deadline, no single call may take so long that it would be missed by much.
         patience = None if stop.seconds is None else max(stop.seconds / 20, 0.02)
-        self.chunked = Chunked(self.guarded, batch, cells, patience)
+        self.chunked = Chunked(self.guarded, batch, cells, patience, stop.clock)
         self.oracle = Cached(self.chunked, batch)
         self.choices = batch.originals()
         self.scores: Floats = np.full(len(batch), -np.inf)
@@ -248,7 +253,7 @@ class Search:
 
     def _tick(self) -> None:
         """Share the time since the last tick among those it was spent on, and find out who goes on."""
-        now = time.perf_counter()
+        now = self.stop.clock()
         if len(self.active):
             self.seconds[self.active] += (now - self.ticked) / len(self.active)
         elif len(self.seconds):
@@ -288,11 +293,12 @@ class Search:
 
     def _check(self) -> None:
         """Ask for every returned choice once more, past the memory; what the oracle says now is what is reported."""
-        self.counted.lift_limits()
+        self.counted.lift_limits(self.stop.forwards)
         rows = np.arange(len(self.batch))
         if len(rows):
-            assert not self.batch.infeasible(self.choices).any()
-            again = self.chunked.score(rows, self.choices)
+            if self.batch.infeasible(self.choices).any():
+                raise RuntimeError("a choice that was kept is not within its candidates and budget; this is our fault")
+            again = self._ask_again(rows)
             # Half precision and other batch sizes move a score a little; a model left in training mode, a lot.
             size = np.abs(self.scores) + np.abs(self.original)
             answered = np.isfinite(again)
@@ -308,6 +314,19 @@ class Search:
                 self.reached[rows] = still
         self.active = np.arange(len(self.batch))
         self._tick()
+
+    def _ask_again(self, rows: Ints) -> Floats:
+        """(R,) the scores of the kept choices; −inf where nothing came back."""
+        if self.stop.forwards is None or not self.guarded.raised:
+            again = self.chunked.score(rows, self.choices)
+        else:
+            # A call that raises is asked again in halves. Only alone does each problem surely need but one forward.
+            again = np.concatenate([self.chunked.score(rows[[row]], self.choices[[row]]) for row in rows.tolist()])
+        # A choice that the limit kept from being asked again is not returned: nobody could vouch for its score.
+        unchecked = self.counted.exhausted & ~np.isfinite(again) & (self.counted.forwards >= self.counted.max_forwards)
+        self.choices[unchecked], self.scores[unchecked] = 0, self.original[unchecked]
+        self.reached[unchecked] = self.proved[unchecked] = False
+        return again
 
     def _solution(self, index: int) -> Solution:
         size = int(self.batch.sizes[index])

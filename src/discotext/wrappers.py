@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from discotext.oracle import Oracle, Reply, Request, UnavailableError, Wrapper, innermost
+from discotext.oracle import Oracle, PricedOracle, Reply, Request, UnavailableError, Wrapper, innermost
 from discotext.padding import like_lengths
 from discotext.problem import Batch, fingerprints
 from discotext.segments import Bools, Floats, Ints
@@ -29,10 +29,17 @@ class Chunked(Wrapper):
         then depends on the clock, and with it the last bits of what a model answers; without it, on nothing but cells.
     """
 
-    def __init__(self, oracle: Oracle, batch: Batch, cells: int = 65_536, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        oracle: Oracle,
+        batch: Batch,
+        cells: int = 65_536,
+        patience: float | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         if cells < 1:
             raise ValueError(f"cells is {cells}, but a call needs room for at least 1 position; choose 1 or more")
-        self.oracle, self.batch, self.patience = oracle, batch, patience
+        self.oracle, self.batch, self.patience, self.clock = oracle, batch, patience, clock
         self.most = cells
         self.cells = cells if patience is None else min(cells, 4 * max(batch.n_max, 1))
 
@@ -50,7 +57,7 @@ class Chunked(Wrapper):
             area = (np.arange(len(some)) + 1) * np.maximum.accumulate(lengths[some])
             rows = some[: max(1, int(np.searchsorted(area, self.cells, side="right")))]
             whole = len(rows) == len(request)
-            began = time.perf_counter()
+            began = self.clock()
             try:
                 reply = self.pass_on(request if whole else request.take(rows, self.batch))
             except Exception as error:
@@ -60,7 +67,7 @@ class Chunked(Wrapper):
                 self.cells = self.most = max(1, min(self.cells, len(rows) * int(lengths[rows].max())) // 2)
                 pending.append(group)
                 continue
-            self._learn(time.perf_counter() - began)
+            self._learn(self.clock() - began)
             if whole:
                 return reply
             parts.append((rows, reply))
@@ -110,6 +117,7 @@ class Guarded(Wrapper):
     def __init__(self, oracle: Oracle, batch: Batch) -> None:
         self.oracle, self.batch = oracle, batch
         self.failures: dict[int, str] = {}
+        self.raised = False  # whether any call has raised so far
         self._failed = np.zeros(len(batch), dtype=bool)
 
     def ask(self, request: Request) -> Reply:
@@ -145,6 +153,7 @@ class Guarded(Wrapper):
         except Exception as error:
             if is_out_of_memory(error) and len(rows) > 1:
                 raise  # smaller calls are the business of `Chunked`
+            self.raised = True
             if len(rows) == 1:
                 self._fail(part, 0, f"{type(error).__name__}: {error}")
             return None
@@ -200,11 +209,11 @@ def check_shapes(request: Request, reply: Reply) -> None:
 class Counted(Wrapper):
     """Counts, per problem, the forwards and backwards that reach the model, and stops at a limit.
 
-    A gradient is one forward and one backward, unless the oracle says otherwise by a method
-    `gradient_cost(problems) -> (forwards, backwards)`. A row beyond its problem's limit, or after the deadline, is not
-    asked: it gets −inf, and the problem is `exhausted`. `seconds` is the time spent inside, shared by a call's rows.
+    A gradient is one forward and one backward, unless the oracle says otherwise (`PricedOracle`). A row beyond its
+    problem's limit, or after the deadline, is not asked: it gets −inf, and the problem is `exhausted`. `seconds` is the
+    time spent inside, shared by a call's rows.
 
-    max_forwards, max_backwards: for each problem. deadline: on the clock of `time.perf_counter`.
+    max_forwards, max_backwards: for each problem. deadline: on the clock, which tells the time in seconds.
     goal: the score at which a problem is done, for solvers that spend most where most can be won (`goal_of`).
     """
 
@@ -217,8 +226,9 @@ class Counted(Wrapper):
         max_backwards: int | None = None,
         deadline: float | None = None,
         goal: float | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.oracle, self.batch, self.goal = oracle, batch, goal
+        self.oracle, self.batch, self.goal, self.clock = oracle, batch, goal, clock
         self.max_forwards = np.inf if max_forwards is None else max_forwards
         self.max_backwards = np.inf if max_backwards is None else max_backwards
         self.deadline = np.inf if deadline is None else deadline
@@ -238,11 +248,12 @@ class Counted(Wrapper):
 
     def late(self) -> bool:
         """Whether the deadline has passed."""
-        return time.perf_counter() > self.deadline
+        return self.clock() > self.deadline
 
-    def lift_limits(self) -> None:
-        """From here on everything is asked."""
-        self.max_forwards = self.max_backwards = self.deadline = np.inf
+    def lift_limits(self, max_forwards: int | None) -> None:
+        """From here on everything is asked, up to so many forwards for each problem."""
+        self.max_forwards = np.inf if max_forwards is None else max_forwards
+        self.max_backwards = self.deadline = np.inf
 
     @property
     def unlimited(self) -> bool:
@@ -252,7 +263,7 @@ class Counted(Wrapper):
     def _send(self, request: Request, forwards: Ints, backwards: Ints) -> Reply:
         np.add.at(self.forwards, request.problems, forwards)
         np.add.at(self.backwards, request.problems, backwards)
-        began = time.perf_counter()
+        began = self.clock()
         try:
             return self.pass_on(request)
         except Exception as error:
@@ -261,14 +272,14 @@ class Counted(Wrapper):
                 np.subtract.at(self.backwards, request.problems, backwards)
             raise
         finally:
-            np.add.at(self.seconds, request.problems, (time.perf_counter() - began) / max(len(request), 1))
+            np.add.at(self.seconds, request.problems, (self.clock() - began) / max(len(request), 1))
 
     def _cost(self, request: Request) -> tuple[Ints, Ints]:
+        inner = innermost(self.oracle)
+        if isinstance(inner, PricedOracle):
+            return inner.cost(request)
         ones = np.ones(len(request), dtype=np.int64)
-        if request.kind != "relaxed":
-            return ones, np.zeros_like(ones)
-        cost = getattr(innermost(self.oracle), "gradient_cost", None)
-        return (ones, ones) if cost is None else cost(request.problems)
+        return ones, ones if request.kind == "relaxed" else np.zeros_like(ones)
 
     def _admitted(self, problems: Ints, forwards: Ints, backwards: Ints) -> Ints:
         everything = np.arange(len(problems))

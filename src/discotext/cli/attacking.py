@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from discotext.cli.candidates import candidate_options
-from discotext.cli.ending import stopped
+from discotext.cli.ending import MostFailed, one_line, stopped
 from discotext.cli.options import WORKER_OPTIONS, Count, data_options, sample_options, trust_option, worker_options
 
 if TYPE_CHECKING:
@@ -80,22 +80,31 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
     with watched(console, len(job.units)) as watch:
         tally = perform(job, taken["out"], watch, executor, watch.tell)
     tell_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
-    if failed := int(tally.lines["failed"].sum()):
-        of = f"{failed} of {len(tally.lines)} records"
-        console.print(f"the victim failed on {of}, first: {tally.error}", highlight=False, soft_wrap=True)
     if taken["as_json"]:
         for summary in tally.summaries:
             sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
-        return
-    for summary in tally.summaries:
-        show(summary)
-        tell_differences(tally, summary)
-    if taken["out"] is not None:
+    else:
+        for summary in tally.summaries:
+            show(summary)
+            tell_differences(tally, summary)
+    if taken["out"] is not None and not taken["as_json"]:
         console.print(
             f"records in {taken['out']}; `discotext report {taken['out']}` makes a page of them",
             highlight=False,
             soft_wrap=True,
         )
+    tell_failures(tally)
+
+
+def tell_failures(tally: Tally) -> None:
+    """On how many texts the victim failed; with a status of its own where that is most of them."""
+    failed, records = int(tally.lines["failed"].sum()), len(tally.lines)
+    if not failed:
+        return
+    said = f"the victim failed on {failed:,} of {records:,} records, the first time with: {one_line(tally.error)}"
+    if 2 * failed > records:
+        raise MostFailed(f"{said}. The figures are about the few texts that are left, and not to be relied on")
+    click.echo(f"discotext: {said}", err=True)
 
 
 def tell_if_worse_than_chance(console: Console, summary: dict[str, Any], classes: int) -> None:
@@ -192,7 +201,9 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 
 def show(summary: dict[str, Any]) -> None:
-    """The table of one budget."""
+    """The table of one budget, and what to know beside it."""
+    from discotext.experiment.coverage import notes
+
     console = Console(width=None if sys.stdout.isatty() else 160)
     budget = summary["budget"]
     # Of a short text, too, one word may change.
@@ -218,3 +229,5 @@ def show(summary: dict[str, Any]) -> None:
             f"{row['seconds'] / tried:.3f}",
         )
     console.print(table)
+    for note in notes(summary):
+        console.print(note, highlight=False, markup=False)

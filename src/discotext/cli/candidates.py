@@ -15,8 +15,7 @@ from rich.text import Text
 
 from discotext.cli.options import Count, Share
 from discotext.text.candidates import Candidates, Replacements
-from discotext.text.configure import SOURCES, candidates_from
-from discotext.text.filters import STANDARD
+from discotext.text.configure import SOURCES, SWITCHES, candidates_from
 from discotext.text.tagging import TAGGERS
 
 SHOWN = 6  # refused words of each filter in the table
@@ -39,8 +38,8 @@ def candidate_options(command: Any) -> Any:
             click.option("--synonyms", multiple=True, type=EXISTING, help="Your own list, .json or .tsv; repeatable."),
             click.option("--vectors", type=EXISTING, help="Your own word vectors, instead of those in the package."),
             click.option("--masked-lm", help="A masked language model, for --source masked-lm (extra: hf)."),
-            click.option("--without", multiple=True, type=click.Choice([*STANDARD, "all"]),
-                         help="Switch a filter off; repeatable, or 'all'."),
+            click.option("--without", multiple=True, type=click.Choice(SWITCHES),
+                         help="Switch a filter off; repeatable. 'all': all but unknown-to-victim."),
             click.option("--sentence-encoder", help="Switch the filter 'sentence' on, with this encoder (extra: hf)."),
             click.option("--similarity", type=Share(-1, 1),
                          help="The filter's least cosine; 0.5 unless told."),

@@ -43,8 +43,8 @@ def command(out: Path, texts: int, budget: str) -> None:
     quick_start()
     from discotext.cli.attacking import show, watched
     from discotext.experiment.attack import compare
-    from discotext.experiment.folder import write_whole
     from discotext.experiment.report import page, read_run
+    from discotext.files import write_whole
 
     talk = Console(stderr=True)
     victim = trained(out / "victim", talk)
@@ -103,6 +103,8 @@ def said(summary: dict[str, Any]) -> None:
     near = "which is the true worst case" if disco["adversarial_accuracy"] == exact["adversarial_accuracy"] else (
         f"and {100 * exact['adversarial_accuracy']:.1f} % is the true worst case")  # fmt: skip
     proof = "proved" if exact["optimal"] == 1 else f"proved for {100 * (exact['optimal'] or 0):.0f} % of the texts"
+    if fixed := summary["unchangeable_texts"]:
+        proof += f"; {fixed} of the {summary['n']} texts have no word that can change, and prove nothing"
     click.echo(
         f"\nChanging at most {100 * summary['budget']:g} % of the words takes accuracy from "
         f"{100 * disco['original_accuracy']:.1f} % to {100 * disco['adversarial_accuracy']:.1f} %, {near} ({proof})."

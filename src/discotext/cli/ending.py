@@ -2,6 +2,7 @@
 
     1     a mistake of the user's, or trouble with a file, a model or a service
     2     a wrong command line (which click finds)
+    3     a run that is done, but in which the victim failed on most texts
     130   Ctrl-C
 
 Warnings are told in the same voice: to who sits at a terminal, the line of code that gave one says nothing.
@@ -18,6 +19,8 @@ from typing import Any
 
 import click
 
+from discotext.redaction import printable
+
 # What is raised with a sentence for the user. Anything else is a mistake of ours and shows where it happened.
 EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError, MemoryError, OverflowError)
 # These have a folder whether one is named or not, and go on in it.
@@ -31,6 +34,12 @@ class Mistake(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         click.echo(f"discotext: {self.format_message()}", file=file, err=True)
+
+
+class MostFailed(Mistake):
+    """The run is done, and its figures mean little; status 3."""
+
+    exit_code = 3
 
 
 class Stopped(Mistake):
@@ -109,4 +118,4 @@ def sentence(error: BaseException) -> str:
 def one_line(said: object) -> str:
     """Without breaks, and what nobody would read to its end cut in the middle."""
     words = (word if len(word) <= LONGEST else f"{word[:100]}…{word[-50:]}" for word in str(said).split())
-    return " ".join(words)
+    return printable(" ".join(words))

@@ -48,8 +48,8 @@ def command(
     With a sentence encoder or a language model, the texts that turned the victim are judged beside their originals.
     """
     from discotext.cli.attacking import show
-    from discotext.experiment.folder import write_whole
     from discotext.experiment.report import page, read_run, write_csv, write_parquet
+    from discotext.files import write_whole
 
     found = read_run(run)
     if solvers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from discotext.experiment import coverage
 from discotext.experiment.crew import Tell, silent
 from discotext.experiment.executors import Executor, Serial
 from discotext.experiment.folder import RunFolder
@@ -43,11 +43,16 @@ class Result:
 
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:
-        return summaries(self.settings, self.records, self.settings["seed"])
+        return summaries(self.settings, self.records)
 
     @property
     def summary(self) -> dict[str, Any]:
         return self.summaries[0]
+
+    @property
+    def notes(self) -> list[str]:
+        """What one should know beside the figures: how much of the texts can change, ties, words put in unknown."""
+        return [note for summary in self.summaries for note in coverage.notes(summary)]
 
     def of(self, solver: str) -> list[Record]:
         """The records of one solver."""
@@ -179,7 +184,7 @@ def solvers_named(victim: Victim, solvers: Any) -> dict[str, Solver]:
         if isinstance(given, str):
             name = given.replace("_", "-")
             if name == "auto":
-                name = WITH_GRADIENTS if hasattr(victim, "oracle") else WITHOUT
+                name = WITH_GRADIENTS if victim.gradients else WITHOUT
             solver = solver_named(name)
         else:
             solver, name = given, _name_of(given)
@@ -205,21 +210,33 @@ def warn_of_long(texts: Sequence[str]) -> None:
         warnings.warn(f"text {number} has {words:,} words, which will take long{more}", stacklevel=3)
 
 
-def done_before(job: Job, folder: RunFolder, done: int) -> Iterator[list[Record]]:
-    """The records of the units that are done; if a line is damaged or gone, a sentence, for nothing can follow it."""
-    line = 0
-    records = checked_records(folder.path, job.settings) if done else iter(())
-    for unit in job.units[:done]:
-        made = []
-        for number, record in zip(job.chunks[unit.chunk], records, strict=False):
-            line += 1
-            if (record.get("unit"), record["id"]) != (unit.number, number):
-                raise ValueError(
-                    f"{folder.records_path}, line {line}: a record of text {record['id']}, expected one of text "
-                    f"{number}; lines are missing or in another order: begin again in another folder"
-                )
-            made.append(record)
-        yield made
+def resume(job: Job, folder: RunFolder) -> Iterator[list[Record]]:
+    """The records of each unit that is done; then a unit that was not finished is cut off.
+
+    Every line is read and checked before anything is cut. A line that is damaged, missing or in another place ends in a
+    sentence, and the file stays as it is.
+    """
+    units, done = iter(job.units), 0
+    made: list[Record] = []
+    numbers: Sequence[int] = ()
+    unit = None
+    for line, record in enumerate(checked_records(folder.path, job.settings), start=1):
+        if not made:
+            unit = next(units, None)
+            numbers = () if unit is None else job.chunks[unit.chunk]
+        place = (None, None) if unit is None else (unit.number, numbers[len(made)])
+        if (record.get("unit"), record["id"]) != place:
+            expected = "no more records" if unit is None else f"one of text {place[1]}"
+            raise ValueError(
+                f"{folder.records_path}, line {line}: a record of text {record['id']}, expected {expected}; lines are "
+                "missing or in another order: begin again in another folder"
+            )
+        made.append(record)
+        if len(made) == len(numbers):
+            done += len(made)
+            yield made
+            made = []
+    folder.cut(done)
 
 
 def perform(
@@ -237,23 +254,26 @@ def perform(
     tally = Tally(job.settings)
     with ExitStack() as kept:
         folder, done = None, 0
-        units: Iterator[list[Record]] = iter(())
         if out is not None:
-            sizes = [len(job.chunks[unit.chunk]) for unit in job.units]
-            folder = kept.enter_context(RunFolder(out, job.settings, sizes))
-            done = folder.resume()
-            units = done_before(job, folder, done)
+            folder = kept.enter_context(RunFolder(out, job.settings))
+            for made in resume(job, folder):
+                done += 1
+                tally.add(made)
+                if watch is not None:
+                    watch(done, len(job.units), made)
         # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
-        for count, made in enumerate(
-            itertools.chain(units, (executor or Serial()).run(job, job.units[done:], tell)), start=1
-        ):
-            if folder is not None and count > done:
+        for count, made in enumerate((executor or Serial()).run(job, job.units[done:], tell), start=done + 1):
+            if folder is not None:
                 folder.append(made)
             tally.add(made)
             if watch is not None:
                 watch(count, len(job.units), made)
         if folder is not None:
             folder.finish(tally.summaries)
+    for summary in tally.summaries:
+        said = coverage.warn(summary, job.examples.texts)
+        if said is not None:
+            warnings.warn(said, stacklevel=3)
     return tally
 
 

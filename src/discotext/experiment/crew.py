@@ -30,6 +30,7 @@ LOOK = 1.0  # seconds after which what there is to tell is told again
 LATELY = 30.0  # seconds over which rates are taken
 
 Tell = Callable[[str], None]
+clock = time.monotonic  # what tells the time here; a name of its own, so that tests can put another in its place
 
 
 def silent(said: str) -> None:
@@ -114,11 +115,11 @@ def drive(
         while not pieces.over:
             for seat in seats:
                 if seat.free and (piece := pieces.take()) is not None:
-                    seat.piece, seat.since = piece, time.monotonic()
+                    seat.piece, seat.since = piece, clock()
                     seat.worker.give(piece.task)
-            if time.monotonic() - told >= LOOK:
+            if clock() - told >= LOOK:
                 tell(rates.line(seats))
-                told = time.monotonic()
+                told = clock()
             for seat in waited(crew, seats, limit):
                 answer, piece = seat.worker.answer(), seat.piece
                 seat.piece = None
@@ -160,12 +161,12 @@ def waited(crew: Crew, seats: Sequence[Seat], limit: float | None) -> list[Seat]
     """Those with an answer, waited for no longer than the first time limit."""
     awaited = {id(seat.worker): seat for seat in seats if not seat.free}
     ends = [seat.since + limit for seat in seats if seat.piece is not None and limit is not None]
-    seconds = min([LOOK, *(end - time.monotonic() for end in ends)])
+    seconds = min([LOOK, *(end - clock() for end in ends)])
     return [awaited[id(one)] for one in crew.wait([seat.worker for seat in awaited.values()], max(0.0, seconds))]
 
 
 def late(seats: Sequence[Seat], limit: float | None) -> list[Seat]:
-    now = time.monotonic()
+    now = clock()
     return [seat for seat in seats if limit is not None and seat.piece is not None and now - seat.since > limit]
 
 
@@ -243,12 +244,12 @@ class Rates:
         self.done: dict[str, deque[tuple[float, int]]] = {}
 
     def arrive(self, where: str) -> None:
-        self.began.setdefault(where, time.monotonic())
+        self.began.setdefault(where, clock())
         self.done.setdefault(where, deque())
 
     def count(self, where: str | None, texts: int) -> None:
         assert where is not None
-        self.done[where].append((time.monotonic(), texts))
+        self.done[where].append((clock(), texts))
 
     def rate(self, where: str, now: float) -> float:
         done = self.done[where]
@@ -258,7 +259,7 @@ class Rates:
 
     def line(self, seats: Sequence[Seat]) -> str:
         """As '3 of 4 workers; left 12.1, right 11.8 texts/s'; many machines by the slowest and the quickest."""
-        now = time.monotonic()
+        now = clock()
         here = [seat.where for seat in seats if seat.where is not None]
         said = (
             f"{len(here)} of {len(seats)} workers"

@@ -1,12 +1,13 @@
 """A run on disk: settings, and records that are only ever appended.
 
     settings.json    what the run depends on; another job is refused
-    records.jsonl    one record a line, unit after unit
+    records.jsonl    one record a line, unit after unit, each line with a checksum of itself
     summary.json     what it all means, written at the end
 
-A unit's records are written in one go. After an interruption, whatever follows the last whole unit is cut off and done
-again; so a run can be killed at any moment and loses at most the units in flight. While a run is at it, another is kept
-out: both would do, and write, the same.
+A unit's records are written in one go. After an interruption the records that are there are read and checked, and only
+then is a unit that was not finished cut off, to be done again; so a run can be killed at any moment and loses at most
+the units in flight, and a file that is damaged in any other way is left as it is. While a run is at work, another is
+kept out: both would do, and write, the same.
 """
 
 from __future__ import annotations
@@ -20,23 +21,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from discotext.experiment.lines import has_checksum, is_sound, line_of
 from discotext.experiment.work import Record
+from discotext.files import cannot_write, reason, write_whole
 
 NAMES = ("settings.json", "records.jsonl", "summary.json")
 
 
 class RunFolder:
-    """The folder of one run, held until it is closed. sizes: how many records each unit has, in order."""
+    """The folder of one run, held until it is closed."""
 
-    def __init__(self, path: str | Path, settings: dict[str, Any], sizes: Sequence[int]) -> None:
-        self.path, self.sizes = Path(path), list(sizes)
+    def __init__(self, path: str | Path, settings: dict[str, Any]) -> None:
+        self.path = Path(path)
         look_at_folder(self.path)
         make_folder(self.path)
         try:
             # Without a buffer, so that nothing half written is left in one.
             self.file = self.records_path.open("a+b", buffering=0)
         except OSError as error:
-            raise ValueError(_cannot(self.records_path, error)) from None
+            raise ValueError(cannot_write(self.records_path, error)) from None
         try:
             if not hold(self.file):
                 raise ValueError(
@@ -75,24 +78,28 @@ class RunFolder:
             return
         write_whole(there, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
-    def resume(self) -> int:
-        """How many units are done; what was written beyond them is cut off."""
-        units = lines = whole = at = 0
+    def cut(self, lines: int) -> None:
+        """Keep the first lines, which have been read and checked, and cut off what follows them."""
+        at = 0
         with self.records_path.open("rb") as file:
-            for line in file:
-                at += len(line)
-                if not line.endswith(b"\n") or units == len(self.sizes):
-                    break
-                lines += 1
-                if lines == self.sizes[units]:
-                    units, lines, whole = units + 1, 0, at
-        self.file.truncate(whole)
-        return units
+            for _ in range(lines):
+                at += len(file.readline())
+        self.file.truncate(at)
 
     def append(self, records: Sequence[Record]) -> None:
         """Write the records of one unit, and see them on the disk."""
-        text = "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
-        left = memoryview(text.encode("utf-8", "surrogatepass"))
+        self._write(b"".join(map(line_of, records)))
+
+    def write_all(self, records: Sequence[Record]) -> None:
+        """Write all records of a run; those that an earlier attempt at the same has written are not written again."""
+        content = b"".join(map(line_of, records))
+        there = self.records_path.read_bytes()
+        if not content.startswith(there):
+            raise ValueError(f"{self.path} holds other records already; choose another folder")
+        self._write(content[len(there) :])
+
+    def _write(self, content: bytes) -> None:
+        left = memoryview(content)
         before = self.file.seek(0, os.SEEK_END)
         try:
             while left:
@@ -102,7 +109,7 @@ class RunFolder:
             with suppress(OSError):
                 self.file.truncate(before)
             raise ValueError(
-                f"{self.records_path} cannot be written: {_said(error)}; what was done before is kept: make room, and "
+                f"{self.records_path} cannot be written: {reason(error)}; what was done before is kept: make room, and "
                 "the same goes on where it stopped"
             ) from None
 
@@ -144,25 +151,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(_cannot(path, error)) from None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    new = path.with_name(path.name + ".new")
-    try:
-        new.write_text(text, encoding="utf-8", newline="")
-        os.replace(new, path)
-    except OSError as error:
-        raise ValueError(_cannot(path, error)) from None
-
-
-def _cannot(path: Path, error: OSError) -> str:
-    return f"{path} cannot be written: {_said(error)}; choose a place that you may write to and that has room"
-
-
-def _said(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise ValueError(cannot_write(path, error)) from None
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
@@ -179,8 +168,11 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     return found
 
 
-def read_records(path: str | Path) -> Iterator[Record]:
-    """The records of a run, one at a time; a last line that was cut off is left out."""
+def read_records(path: str | Path, with_checksums: bool = False) -> Iterator[Record]:
+    """The records of a run, one at a time; a last line that was cut off is left out.
+
+    with_checksums: whether a line without one is damaged; it is checked wherever there is one.
+    """
     file = Path(path) / "records.jsonl"
     if not file.is_file():
         raise ValueError(f"{path} holds no records yet: there is no records.jsonl; has the run begun?")
@@ -188,8 +180,16 @@ def read_records(path: str | Path) -> Iterator[Record]:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
+            if not is_sound(line) and (with_checksums or has_checksum(line)):
+                raise ValueError(
+                    f"{file}, line {number}: it is not what was written there (its checksum differs); restore the file "
+                    "from a copy, or run again in another folder"
+                )
             try:
-                yield json.loads(line, parse_constant=_no_number, object_pairs_hook=_same_keys)
+                record = json.loads(line, parse_constant=_no_number, object_pairs_hook=_same_keys)
+                if isinstance(record, dict):
+                    record.pop("check", None)
+                yield record
             except (ValueError, RecursionError) as error:
                 raise ValueError(f"{file}, line {number}: not a record: {_json_trouble(error)}") from None
 

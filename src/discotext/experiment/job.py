@@ -21,11 +21,13 @@ from typing import Any
 import numpy as np
 
 from discotext.data.examples import Examples
+from discotext.experiment.lines import CHECKSUM
 from discotext.goals import Goal, Targeted, Untargeted
 from discotext.oracle import RelaxedOracle, UnavailableError
 from discotext.solvers.proposal import Solver
 from discotext.text.candidates import Candidates
 from discotext.version import __version__
+from discotext.victims.asking import measure_tolerance
 from discotext.victims.named import victim_from
 from discotext.victims.victim import Victim, checked
 
@@ -86,6 +88,7 @@ class Job:
     only: part i of n of the chunks, for work that is spread.
     named: how the victim was named, and whether it is trusted; where the job is sent, it is loaded anew (`loaded`).
     to_the_end: whether a search goes on, and makes the score as high as it can, after the label has turned.
+    measured: the tolerance that was measured where the job comes from.
     """
 
     victim: Victim
@@ -99,12 +102,13 @@ class Job:
     only: tuple[int, int] = (1, 1)
     to_the_end: bool = False
     named: tuple[str, bool] | None = None
+    measured: float | None = None
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
             raise ValueError("there is nothing to do; give at least one solver and one budget")
         for name, solver in self.solvers.items():
-            if getattr(solver, "needs", None) is RelaxedOracle and not hasattr(self.victim, "oracle"):
+            if getattr(solver, "needs", None) is RelaxedOracle and not self.victim.gradients:
                 raise ValueError(
                     f"the solver {name} needs gradients, and {self.victim.name} has none; choose one that only asks "
                     "for scores, such as greedy, beam, local-search or exact"
@@ -116,7 +120,8 @@ class Job:
         """What another process gets: settings, the first texts only, and of a victim that was named only the name."""
         state = {one.name: getattr(self, one.name) for one in fields(self)}
         few = self.examples.take(range(min(FIRST, len(self.examples))))
-        return state | {"examples": few, "victim": None if self.named else self.victim}
+        victim = None if self.named else self.victim
+        return state | {"examples": few, "victim": victim, "measured": self.tolerance}
 
     def loaded(self) -> Job:
         """The job with a victim of its own, where it has been sent.
@@ -127,13 +132,25 @@ class Job:
         # What was sent as it is may be shared with others, and not to be written to.
         victim = copy.deepcopy(self.victim) if self.named is None else victim_from(*self.named)
         found = replace(self, victim=victim)
-        assert found._first_scores is not None
+        found.settle()
         return found
+
+    def settle(self) -> None:
+        """Ask the victim about the first texts, as every process that uses it does before anything else."""
+        _ = self._first_scores
+
+    @cached_property
+    def tolerance(self) -> float:
+        """The margin that a flipped label must have to be more than a rounding error; the same for every worker."""
+        if self.measured is not None:
+            return self.measured
+        self.settle()
+        return measure_tolerance(self.victim, self.examples.texts)
 
     @cached_property
     def finder(self) -> Candidates:
         """Candidates of words that the victim knows."""
-        return self.candidates.known_to(getattr(self.victim, "vocabulary", None))
+        return self.candidates.known_to(self.victim.vocabulary)
 
     @cached_property
     def chunks(self) -> list[tuple[int, ...]]:
@@ -228,4 +245,5 @@ class Job:
             "first_scores": self._first_scores,
             "to_the_end": self.to_the_end,
             "shard": "/".join(map(str, self.only)),
+            "checksum": CHECKSUM,
         }

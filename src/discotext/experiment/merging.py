@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discotext.experiment.folder import RunFolder, write_whole
+from discotext.experiment.folder import RunFolder
 from discotext.experiment.metrics import succeeded, summaries
 from discotext.experiment.report.reading import checked_records, checked_settings, read_run
+from discotext.files import write_whole
 
 Rows = list[tuple[str, str]]
 WRITTEN = {".jsonl": "", ".csv": ",", ".tsv": "\t"}  # endings, and what is between fields
@@ -47,11 +48,9 @@ def merge(parts: Sequence[str | Path], out: str | Path) -> list[dict[str, Any]]:
             raise ValueError(f"{path} has {there}; run the shards to their end first")
     records = sorted((record for run in runs for record in run.records), key=lambda one: int(one.get("unit", 0)))
     whole = {**settings[0], "shard": "1/1"}
-    with RunFolder(out, whole, [len(records)]) as folder:
-        if folder.records_path.stat().st_size:
-            raise ValueError(f"{out} holds records already; choose another folder")
-        folder.append(records)
-        found = summaries(whole, records, whole["seed"])
+    with RunFolder(out, whole) as folder:
+        folder.write_all(records)
+        found = summaries(whole, records)
         folder.finish(found)
     return found
 

@@ -6,7 +6,11 @@
     perturbation           mean share of words changed, over successes
     perturbation_all       the paper's: over all texts; a failed attack counts the words of the text it returns, a text
                            that was not attacked counts 0
-    optimal                attacks with a proved verdict: success, or that no allowed text succeeds
+    optimal                attacks with a proved verdict: success, or that no allowed text succeeds; texts in which
+                           nothing can change prove nothing and are left out
+    ties                   attacks that end within the victim's arithmetic noise of a flipped label, and do not count
+    changeable_words       words that have a candidate, of all words
+    unchangeable_texts     texts in which nothing can change, whatever the victim
 
 Shares have Wilson's 95 % interval, means a bootstrap's (of very many, the normal one); a mean over nothing is None.
 
@@ -18,6 +22,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -25,17 +30,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.experiment.work import Record
+from discotext.experiment.work import SUCCESS, Record
 from discotext.intervals import bootstrap, wilson
 
-NOT_ATTACKED = ("misclassified", "failed")
-SUCCESS = ("reached", "fewest")
 # What figures are made of: some hundred bytes, where a record has two thousand.
 LINE = np.dtype(
     [("budget", object), ("solver", object), ("space", "S16")]
     + [(name, np.int64) for name in ("id", "changes", "words", "forwards", "backwards")]
+    + [(name, np.int64) for name in ("looked_at", "changeable", "candidates", "unknown_swaps")]
     + [(name, np.float64) for name in ("seconds", "victim_seconds")]
-    + [(name, np.bool_) for name in ("right_before", "right_after", "tried", "won", "proved", "failed")]
+    + [
+        (name, np.bool_)
+        for name in ("right_before", "right_after", "tried", "won", "proved", "failed", "tied", "fixed")
+    ]
 )
 Lines = NDArray[np.void]
 
@@ -50,18 +57,24 @@ def attacked(record: Record) -> bool:
 
 def line_of(row: Record) -> tuple[Any, ...]:
     """A record as a line of a tally."""
-    # Where the victim failed, nothing is known to have changed.
-    after = row["predicted"] if row["status"] == "failed" else row["adversarial_predicted"]
+    # Where the victim failed, nothing is known to have changed; and a tie is for the defender.
+    tied = bool(row.get("tied", False))
+    after = row["predicted"] if row["status"] == "failed" or tied else row["adversarial_predicted"]
     # Names that were read from a file are new strings in every record; one of each is enough.
     names = sys.intern(_budget_of(row)), sys.intern(row["solver"])
     counts = row["id"], len(row["changes"]), row["words"], row["forwards"], row["backwards"]
+    # Nobody has looked for candidates where a worker died, or in runs of earlier versions.
+    changeable = row.get("changeable")
+    looked_at = 0 if changeable is None else row["words"]
+    covered = looked_at, changeable or 0, row.get("candidates") or 0, row.get("unknown_swaps", 0)
     tried = attacked(row)
     won = tried and succeeded(row)
     shares = row["predicted"] == row["label"], after == row["label"], tried, won
     proved = tried and (won or row["status"] == "impossible")
     times = row["seconds"], row["victim_seconds"]
     space = (row["space"] or "").encode("utf-8", "surrogatepass")
-    return (*names, space, *counts, *times, *shares, proved, row["status"] == "failed")
+    fixed = changeable is not None and (row["budget"] == 0 or changeable == 0)
+    return (*names, space, *counts, *covered, *times, *shares, proved, row["status"] == "failed", tied, fixed)
 
 
 def lines_of(records: Iterable[Record]) -> Lines:
@@ -81,15 +94,21 @@ def _only(lines: Lines, field: str, value: str) -> Lines:
 
 
 class Tally:
-    """The records of a run, counted in as they come: their lines, and the error of the first that failed."""
+    """The records of a run, counted in as they come: their lines, and the error of the first that failed.
+
+    refused: candidates that each filter refused, by budget and solver.
+    """
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.settings = settings
         self.error: str | None = None
+        self.refused: dict[tuple[str, str], Counter[str]] = {}
         self._parts = [lines_of(())]
 
     def add(self, records: Sequence[Record]) -> None:
         self._parts.append(lines_of(records))
+        for row in records:
+            self.refused.setdefault((_budget_of(row), row["solver"]), Counter()).update(row.get("refused", {}))
         if self.error is None:
             self.error = next((row.get("error") for row in records if row["status"] == "failed"), None)
 
@@ -102,7 +121,25 @@ class Tally:
 
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:
-        return _summaries(self.settings, self.lines, self.settings["seed"])
+        return [self._summary(number, budget) for number, budget in enumerate(self.settings["budgets"])]
+
+    def _summary(self, number: int, budget: str) -> dict[str, Any]:
+        settings = self.settings
+        mine = _only(self.lines, "budget", budget)
+        by_solver = {name: _only(mine, "solver", name) for name in settings["solvers"]}
+        # Every solver is given the same texts and candidates; one that has begun tells of them.
+        first = next((name for name, rows in by_solver.items() if len(rows)), "")
+        return {
+            "victim": settings["victim"],
+            "data": settings["data"],
+            "seed": settings["seed"],
+            "n": len(np.unique(mine["id"])),
+            "budget": _number(budget),
+            "space": space_of(mine),
+            **coverage(by_solver.get(first, mine), self.refused.get((budget, first), Counter())),
+            "solvers": {name: figures(rows, settings["seed"] + number) for name, rows in by_solver.items()},
+            "version": settings["version"],
+        }
 
     def turned(self, budget: float | int, solver: str) -> dict[int, bool]:
         """Which texts a solver turned under a budget, as a summary calls it, and which it did not."""
@@ -111,28 +148,23 @@ class Tally:
         return {number: won for number, won, under in rows if _number(under) == budget}
 
 
-def summaries(settings: dict[str, Any], records: Iterable[Record], seed: int = 0) -> list[dict[str, Any]]:
+def summaries(settings: dict[str, Any], records: Iterable[Record]) -> list[dict[str, Any]]:
     """One object for each budget, with the figures of every solver."""
-    return _summaries(settings, by_text(lines_of(records)), seed)
+    tally = Tally(settings)
+    tally.add(list(records))
+    return tally.summaries
 
 
-def _summaries(settings: dict[str, Any], lines: Lines, seed: int) -> list[dict[str, Any]]:
-    found = []
-    for number, budget in enumerate(settings["budgets"]):
-        mine = _only(lines, "budget", budget)
-        found.append(
-            {
-                "victim": settings["victim"],
-                "data": settings["data"],
-                "seed": settings["seed"],
-                "n": len(np.unique(mine["id"])),
-                "budget": _number(budget),
-                "space": space_of(mine),
-                "solvers": {name: figures(_only(mine, "solver", name), seed + number) for name in settings["solvers"]},
-                "version": settings["version"],
-            }
-        )
-    return found
+def coverage(rows: Lines, refused: Counter[str]) -> dict[str, Any]:
+    """How much of the texts can change at all, and which filters refused the rest; from the lines of one solver."""
+    words, changeable = int(rows["looked_at"].sum()), int(rows["changeable"].sum())
+    return {
+        "changeable_words": changeable / words if words else None,
+        "candidates": int(rows["candidates"].sum()),
+        "candidates_per_word": int(rows["candidates"].sum()) / changeable if changeable else None,
+        "unchangeable_texts": int(rows["fixed"].sum()),
+        "refused": dict(refused.most_common()),
+    }
 
 
 def summarise(records: Iterable[Record], seed: int = 0) -> dict[str, Any]:
@@ -152,7 +184,10 @@ def figures(rows: Lines, seed: int = 0) -> dict[str, Any]:
         "words_changed": _plain_mean(rows["changes"][won]),
         # As Python's numbers, which do not run over.
         **{name: sum(rows[name].tolist()) for name in ("forwards", "backwards", "seconds", "victim_seconds")},
-        "optimal": _plain_mean(rows["proved"][tried]),
+        "optimal": _plain_mean(rows["proved"][tried & ~rows["fixed"]]),
+        "ties": int(rows["tied"].sum()),
+        "swaps": int(rows["changes"][won].sum()),
+        "unknown_swaps": int(rows["unknown_swaps"][won].sum()),
         "attacked": int(tried.sum()),
         "failed": int(rows["failed"].sum()),
     }

@@ -67,7 +67,7 @@ class RayExecutor:
         with connected(self) as ray, quiet(ray):
             gpus = self.gpus
             if gpus is None:
-                gpus = 1 if hasattr(job.victim, "oracle") and ray.cluster_resources().get("GPU") else 0
+                gpus = 1 if job.victim.uses_gpu and ray.cluster_resources().get("GPU") else 0
             fit, said = room(ray, self.threads, gpus)
             if not fit and (self.workers is None or self.address is None):
                 raise ValueError(f"{said}; ask for less, or, if machines are still to come, say for how many workers")

@@ -58,7 +58,7 @@ class Quality:
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:
         """The summaries of the run, one for each budget, with the measures under each solver."""
-        return with_quality(summaries(self.settings, self.records, self.settings["seed"]), self.records, self.judges)
+        return with_quality(summaries(self.settings, self.records), self.records, self.judges)
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from discotext.rounding import best_vertex
 from discotext.segments import Floats, Ints
 from discotext.solvers.climbing import Climbers
 from discotext.solvers.proposal import Proposals, among
-from discotext.solvers.proximal import SMALLEST_COST, penalty_weight
+from discotext.solvers.proximal import original_cost, penalty_weight
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class DiscoAdam:
         alpha = to_alpha(beta, layout, self.p)
         originals = oracle.score(rows, batch.originals()[rows])
         weight = penalty_weight(self.penalty, originals, beta, layout)
-        gamma = self.gamma * np.maximum(np.abs(originals), SMALLEST_COST) / np.sqrt(layout.sizes)
+        gamma = self.gamma * original_cost(originals) / np.sqrt(layout.sizes)
         adam = Adam(np.zeros_like(beta), np.zeros_like(beta))
         for step in range(1, self.steps + 1):
             slope = self._slope(oracle, rows, beta, alpha, weight, gamma, layout)

@@ -33,7 +33,10 @@ class LazyGreedy:
         usable = swaps.candidates > 0
         found = np.full(layout.candidates, -np.inf)
         found[usable] = score_swaps(oracle, problems, choices, swaps.take(usable))
-        gains = found - scores[swaps.rows]
+        # From a forbidden original every allowed swap is a gain, the best one the largest.
+        allowed = np.isfinite(found)
+        worst = float(found[allowed].min(initial=0.0)) - 1.0
+        gains = found - np.where(np.isfinite(scores), scores, worst)[swaps.rows]
         fresh = np.ones(layout.candidates, dtype=bool)
         while len(problems):
             where, largest = segment_argmax(gains, layout.first_candidate[:-1], layout.row_of)

@@ -133,9 +133,14 @@ class Iterate:
 
 
 def penalty_weight(factor: float, original_scores: Floats, beta: Floats, layout: Batch) -> Floats:
-    """(R,) λ with λ‖β‖_1 = factor · |C(s)|; C(s), the cost of the original, is not taken smaller than a floor."""
-    cost = np.maximum(np.abs(original_scores), SMALLEST_COST)
-    return np.asarray(factor * cost / np.maximum(l1(beta, layout), 1e-300))
+    """(R,) λ with λ‖β‖_1 = factor · |C(s)|."""
+    return np.asarray(factor * original_cost(original_scores) / np.maximum(l1(beta, layout), 1e-300))
+
+
+def original_cost(scores: Floats) -> Floats:
+    """(R,) |C(s)|, by which penalties are scaled: not smaller than a floor, and 1 where the original is forbidden."""
+    finite = np.where(np.isfinite(scores), scores, 1.0)
+    return np.asarray(np.maximum(np.abs(finite), SMALLEST_COST))
 
 
 def row_max(values: Floats, layout: Batch) -> Floats:

@@ -8,7 +8,7 @@ depends on the sentence (an article before the word, a set phrase) is looked at 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,6 +46,8 @@ class Replacements:
 class Candidates:
     """Settings: sources, filters, a tagger, and how many candidates a word may have.
 
+    unknown_words: whether words that a victim does not know may be put in.
+
     >>> [sorted(found.candidates) for found in Candidates()("They purchased it")]
     [[], ['acquired', 'bought'], []]
     """
@@ -54,6 +56,7 @@ class Candidates:
     filters: Sequence[Filter] = field(default_factory=lambda: filters_named(STANDARD))
     tagger: Tagger = field(default_factory=LightTagger)
     limit: int = 8
+    unknown_words: bool = False
     _known: dict[tuple[str, str, bool, bool], tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -62,9 +65,9 @@ class Candidates:
         if self.limit < 1:
             raise ValueError(f"limit is {self.limit}, but a word needs room for a candidate; choose 1 or more")
 
-    def known_to(self, vocabulary: Collection[str] | None) -> Candidates:
+    def known_to(self, vocabulary: Container[str] | None) -> Candidates:
         """The same without words that are not in a victim's vocabulary (None: it can read anything)."""
-        if vocabulary is None:
+        if vocabulary is None or self.unknown_words:
             return self
         return replace(self, filters=(*self.filters, UnknownToVictim(vocabulary)))
 
@@ -119,6 +122,7 @@ class Candidates:
             "filters": {one.name: _plain(one) for one in self.filters},
             "tagger": self.tagger.name,
             "limit": self.limit,
+            "unknown_words": self.unknown_words,
         }
 
 

@@ -7,12 +7,23 @@ from pathlib import Path
 
 from discotext.text.candidates import Candidates
 from discotext.text.embedded import embedded_vectors
-from discotext.text.filters import FOR_OWN_LISTS, STANDARD, Filter, Frequency, Sense, Similarity, filters_named
+from discotext.text.filters import (
+    FOR_OWN_LISTS,
+    STANDARD,
+    Filter,
+    Frequency,
+    Sense,
+    Similarity,
+    UnknownToVictim,
+    filters_named,
+)
 from discotext.text.sources import AllOf, AnyOf, Listed, Source, Synonyms, VectorNeighbours, read_synonyms
 from discotext.text.tagging import tagger_named
 from discotext.text.vectors import WordVectors
 
 SOURCES = ("neighbours", "wordnet", "list", "masked-lm")
+# What `without` takes. "all" is all standard filters; what the victim cannot read is another matter.
+SWITCHES = (*STANDARD, UnknownToVictim.name, "all")
 
 
 def candidates_from(
@@ -31,7 +42,8 @@ def candidates_from(
     """Candidates by the names of their parts; what is not said is as it comes.
 
     sources: of `SOURCES`. combine: "any" or "all" of them. synonyms: files for the source "list". vectors: a file, for
-    neighbours and similarity. without: filters that are switched off, or "all". per_word: candidates a word may have.
+    neighbours and similarity. without: filters that are switched off, of `SWITCHES`. per_word: candidates a word may
+    have.
 
     >>> candidates_from(without=["phrase"], per_word=3).limit
     3
@@ -66,8 +78,8 @@ def candidates_from(
     standard = FOR_OWN_LISTS if names == ["list"] else tuple(STANDARD)
     standard += tuple(name for name, least in (("similarity", similarity), ("sense", sense)) if least is not None)
     for name in without:
-        if name != "all" and name not in STANDARD:
-            raise ValueError(f"there is no filter {name!r} to switch off; choose among {', '.join(STANDARD)}, all")
+        if name not in SWITCHES:
+            raise ValueError(f"there is no filter {name!r} to switch off; choose among {', '.join(SWITCHES)}")
     kept = [] if "all" in without else [name for name in standard if name not in without]
     filters: list[Filter] = []
     for one in filters_named(kept):
@@ -82,4 +94,4 @@ def candidates_from(
         from discotext.text.masked import SentenceSimilarity
 
         filters.append(SentenceSimilarity(sentence_encoder))
-    return Candidates(source, tuple(filters), tagger_named(tagger), per_word)
+    return Candidates(source, tuple(filters), tagger_named(tagger), per_word, UnknownToVictim.name in without)

@@ -7,7 +7,7 @@ that refuses gives its name to the refusal. To add your own, write a class with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -18,6 +18,7 @@ from discotext.text.inflection import PARTS, agreeing, forms, lemma, lemmas
 from discotext.text.place import Place
 from discotext.text.vectors import WordVectors
 from discotext.text.wordnet import WordNet, wordnet
+from discotext.text.words import match_case
 
 
 class Filter(Protocol):
@@ -211,14 +212,15 @@ class Frequency:
 
 @dataclass(frozen=True, eq=False)
 class UnknownToVictim:
-    """Words the victim does not know: putting one in would only test its unknown word."""
+    """Words the victim does not know: to put one in would only be to delete the word that was there."""
 
-    vocabulary: Collection[str]
+    vocabulary: Container[str]
     name: str = "unknown-to-victim"
     context: bool = False
 
     def refuses(self, place: Place, candidate: str) -> bool:
-        return candidate not in self.vocabulary
+        # As it would be written there: some victims tell capitals apart.
+        return match_case(place.word, candidate) not in self.vocabulary
 
 
 @dataclass(frozen=True)

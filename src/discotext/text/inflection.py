@@ -7,7 +7,10 @@ never guessed (`beautifuler`).
 
 from __future__ import annotations
 
-from functools import lru_cache
+import importlib
+import sys
+from functools import cache, lru_cache
+from typing import Any
 
 from discotext.text.wordnet import LETTERS, wordnet
 
@@ -44,17 +47,34 @@ def lemmas(word: str, part: str) -> tuple[str, ...]:
     >>> lemmas("acts", "NOUN"), lemmas("abandoned", "ADJ"), lemmas("of", "NOUN")
     (('act',), ('abandoned',), ())
     """
-    from lemminflect import getAllLemmas, getAllLemmasOOV
-
     if not word:
         return ()
-    found = tuple(getAllLemmas(word, upos=part).get(part, ()))
+    found = tuple(_tables().getAllLemmas(word, upos=part).get(part, ()))
     if not found and _listed(word, part):
         return (word,)
     if not found and part in GUESSED:
-        guesses = getAllLemmasOOV(word, part).get(part, ())
+        guesses = _tables().getAllLemmasOOV(word, part).get(part, ())
         found = tuple(guess for guess in guesses if guess != word and _listed(guess, part))
     return found
+
+
+class _WithoutSpacy:
+    """Says that there is no spaCy."""
+
+    def find_spec(self, name: str, *more: Any) -> None:
+        if name == "spacy":
+            raise ModuleNotFoundError("spaCy is left out here", name=name)
+
+
+@cache
+def _tables() -> Any:
+    """lemminflect, without spaCy: where that is installed it would be imported too, for seconds, and PyTorch with it."""
+    finder = _WithoutSpacy()
+    sys.meta_path.insert(0, finder)
+    try:
+        return importlib.import_module("lemminflect")
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def _listed(base: str, part: str) -> bool:
@@ -68,14 +88,12 @@ def forms(base: str, tag: str) -> tuple[str, ...]:
     >>> forms("like", "VBD"), forms("act", "NNS"), forms("beautiful", "JJR")
     (('liked',), ('acts',), ())
     """
-    from lemminflect import getInflection
-
     part = PARTS[tag]
     if tag in PLAIN[part]:
         return (base,)
-    found = getInflection(base, tag, inflect_oov=False)
+    found = _tables().getInflection(base, tag, inflect_oov=False)
     if not found and part in GUESSED and _listed(base, part):
-        found = getInflection(base, tag, inflect_oov=True)
+        found = _tables().getInflection(base, tag, inflect_oov=True)
     # Some forms lead nowhere: guesses, and entries of one table that the other does not have.
     return tuple(form for form in found if base in lemmas(form, part))
 

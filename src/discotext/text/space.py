@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ def may_change(text: Words, share: float | str | None, words: int | None) -> int
 class Space:
     """Texts, what each of their words may be (first itself), and how many words of each text may change.
 
+    refused: for each text, how many candidates each filter refused; empty where that is not known.
+
     >>> space = Space.of(["They purchased it"], Candidates(), words=1)
     >>> sorted(space.options[0][1]), str(space.texts[0]) == space.text(0, [0, 0, 0])
     (['acquired', 'bought', 'purchased'], True)
@@ -36,6 +39,7 @@ class Space:
     texts: tuple[Words, ...]
     options: tuple[tuple[tuple[str, ...], ...], ...]
     budgets: tuple[int, ...]
+    refused: tuple[dict[str, int], ...] = ()
 
     @classmethod
     def of(
@@ -57,6 +61,7 @@ class Space:
             cut,
             tuple(tuple((one.word, *one.candidates) for one in text) for text in found),
             tuple(may_change(text, share, words) for text in cut),
+            tuple(dict(Counter(name for one in text for _, name in one.refused)) for text in found),
         )
 
     def __len__(self) -> int:
@@ -68,7 +73,16 @@ class Space:
             tuple(self.texts[number] for number in texts),
             tuple(self.options[number] for number in texts),
             tuple(self.budgets[number] for number in texts),
+            tuple(self.refused[number] for number in texts) if self.refused else (),
         )
+
+    def changeable(self, problem: int) -> int:
+        """How many words of a text have a candidate."""
+        return sum(len(words) > 1 for words in self.options[problem])
+
+    def can_change(self, problem: int) -> bool:
+        """Whether any text but the original is allowed."""
+        return self.budgets[problem] > 0 and self.changeable(problem) > 0
 
     @cached_property
     def batch(self) -> Batch:

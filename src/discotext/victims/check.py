@@ -8,9 +8,10 @@ relaxation, on gradients that are there and on mixtures that agree with real tex
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from discotext.victims.victim import Victim, checked
 Verdict = Literal["fine", "note", "wrong"]
 CLOSE = 1e-3  # how far scores may be apart, as a share of how far they spread
 PERMUTED = 6  # classes up to which all orders of labels are tried
+ALARM = 0.01  # the p-value below which labels are said to be in another order
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,16 @@ def check_victim(
         _repeatable(victim, scores, examples),
         _alone(victim, scores, examples, seed),
         _scale(scores),
-        *_cut(victim, examples),
+        _truncation(victim, examples),
         *_unknown(victim, examples),
     ]
-    if hasattr(victim, "oracle"):
-        finder = (candidates or Candidates()).known_to(getattr(victim, "vocabulary", None))
+    if victim.gradients:
+        finder = (candidates or Candidates()).known_to(victim.vocabulary)
         space = Space.of(examples.texts, finder)
-        found += _gradients(victim.oracle(space, Untargeted(examples.labels)), space, seed)
+        oracle = victim.oracle(space, Untargeted(examples.labels))
+        if not isinstance(oracle, RelaxedOracle):
+            raise TypeError(f"{victim.name} declares gradients, but its oracle has no method `relaxed`")
+        found += _gradients(oracle, space, seed)
     else:
         found.append(Finding("gradients", "note", "there are none: solvers that only ask for scores are used"))
     return found
@@ -88,12 +93,27 @@ def _order(scores: Floats, examples: Examples) -> list[Finding]:
     table = np.zeros((classes, classes), dtype=np.int64)
     np.add.at(table, (predicted, examples.labels), 1)
     best = max(itertools.permutations(range(classes)), key=lambda order: sum(table[i, j] for i, j in enumerate(order)))
-    gained = sum(table[i, j] for i, j in enumerate(best)) - np.trace(table)
-    if gained > 0.1 * len(examples):
-        order = ", ".join(f"{i} means {j}" for i, j in enumerate(best) if i != j)
-        says = f"they seem to be in another order than the data's: {order} would be right for {gained} texts more"
-        return [Finding("labels", "wrong", says)]
-    return [Finding("labels", "fine", "no other order of the labels fits better")]
+    # Texts that only the other order gets right, and those that only the given one does.
+    only_best = sum(int(table[i, j]) for i, j in enumerate(best) if i != j)
+    only_given = sum(int(table[i, i]) for i, j in enumerate(best) if i != j)
+    if only_best <= only_given:
+        return [Finding("labels", "fine", "no other order of the labels fits better")]
+    # The best of all orders was picked, so its p-value is multiplied by how many there are (Bonferroni).
+    p = min(1.0, binomial_tail(only_best, only_best + only_given) * (math.factorial(classes) - 1))
+    order = ", ".join(f"{i} means {j}" for i, j in enumerate(best) if i != j)
+    gained = f"{order} would be right for {only_best - only_given} texts more (p = {p:.2g}, sign test)"
+    if p < ALARM:
+        return [Finding("labels", "wrong", f"they seem to be in another order than the data's: {gained}")]
+    return [Finding("labels", "fine", f"no evidence of another order of the labels: {gained}")]
+
+
+def binomial_tail(successes: int, trials: int) -> float:
+    """The chance of at least so many heads from a fair coin.
+
+    >>> binomial_tail(1, 1), binomial_tail(9, 9)
+    (0.5, 0.001953125)
+    """
+    return float(sum(math.comb(trials, heads) for heads in range(successes, trials + 1)) / 2**trials)
 
 
 def _repeatable(victim: Victim, scores: Floats, examples: Examples) -> Finding:
@@ -127,24 +147,21 @@ def _scale(scores: Floats) -> Finding:
     return Finding("scale", "fine", f"logits or other open scores, from {scores.min():.3g} to {scores.max():.3g}")
 
 
-def _cut(victim: Victim, examples: Examples) -> list[Finding]:
-    if not hasattr(victim, "cut"):
-        return []
-    cut = int(np.sum(victim.cut(examples.texts)))
+def _truncation(victim: Victim, examples: Examples) -> Finding:
+    cut = int(np.sum(victim.truncates(examples.texts)))
     if cut:
         says = f"{cut} of {len(examples)} texts are longer than the victim reads; changes beyond its limit do nothing"
-        return [Finding("length", "note", says)]
-    return [Finding("length", "fine", "no text is longer than the victim reads")]
+        return Finding("length", "note", says)
+    return Finding("length", "fine", "no text is longer than the victim reads")
 
 
 def _unknown(victim: Victim, examples: Examples) -> list[Finding]:
-    vocabulary: Any = getattr(victim, "vocabulary", None)
-    if vocabulary is None:
+    if victim.vocabulary is None:
         return []
     from discotext.text.words import split
 
     words = [word for text in examples.texts for word in split(text).words]
-    share = sum(word.lower() not in vocabulary for word in words) / max(len(words), 1)
+    share = sum(word not in victim.vocabulary for word in words) / max(len(words), 1)
     return [
         Finding("words", "note" if share > 0.1 else "fine", f"{100 * share:.1f} % of words are unknown to the victim")
     ]

@@ -13,7 +13,7 @@ import difflib
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +21,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from discotext.redaction import NONE, Secrets, printable
 from discotext.segments import Floats
+from discotext.victims.victim import KnownWords, Victim
 from discotext.wrappers import is_out_of_memory
 
 Names = Sequence[str] | None
@@ -36,19 +38,27 @@ class Answers:
     A single number for each text stands for two classes. A probability p of the second becomes (1 − p, p), any other
     number z, such as a logit, (−z/2, z/2): the difference of the two is what an attack pushes. `auto` takes the
     numbers of the first call for probabilities if all lie in [0, 1]; where one lies outside afterwards, it raises.
+
+    secrets: what must not be seen of an answer.
     """
 
-    def __init__(self, name: str, labels: Names = None, binary: Binary = "auto") -> None:
+    def __init__(
+        self,
+        name: str,
+        labels: Names = None,
+        binary: Binary = "auto",
+        secrets: Secrets = NONE,
+    ) -> None:
         if binary not in get_args(Binary):
             raise ValueError(f"binary is {binary!r}; choose auto, probability or logit")
-        self.name, self.binary, self.decided = name, binary, binary
+        self.name, self.binary, self.decided, self.secrets = name, binary, binary, secrets
         self.labels: tuple[str, ...] | None = None if labels is None else self._names(labels)
 
     def read(self, answer: Any, texts: Sequence[str], names: Names = None, probe: bool = False) -> Floats:
         """(N, C) in the order of the labels. names: of the columns, where the model says them; probe: settle little."""
         answer = plain(answer)
         if not hasattr(answer, "__len__") or isinstance(answer, str | Mapping):
-            raise self._wrong(shown(answer), "a row of scores for each text")
+            raise self._wrong(self.secrets.shown(answer), "a row of scores for each text")
         if len(answer) != len(texts):
             raise self._wrong(f"{len(answer)} rows for {len(texts)} texts", "one for each")
         if len(answer) and labelled(answer[0]) is not None:
@@ -72,19 +82,20 @@ class Answers:
         return ValueError(f"{self.name} returned {found}; expected {expected}")
 
     def _names(self, labels: Sequence[str]) -> tuple[str, ...]:
-        names = tuple(str(label) for label in labels)
+        names = tuple(self.secrets.redact(printable(str(label))) for label in labels)
         if isinstance(labels, str) or len(names) < 2 or len(set(names)) < len(names):
-            raise ValueError(f"the labels of {self.name} are {labels!r}; expected two or more different names")
+            found = self.secrets.shown(labels)
+            raise ValueError(f"the labels of {self.name} are {found}; expected two or more different names")
         return names
 
     def _table(self, answer: Any) -> Floats:
         try:
             table = np.asarray(answer)
         except (TypeError, ValueError, RuntimeError):
-            found = f"rows of different lengths, such as {shown(answer[0])}"
+            found = f"rows of different lengths, such as {self.secrets.shown(answer[0])}"
             raise self._wrong(found, "a score for each class in every row") from None
         if table.dtype.kind not in "fiub":
-            raise self._wrong(f"{shown(answer[0])} for a text", "numbers, one for each class")
+            raise self._wrong(f"{self.secrets.shown(answer[0])} for a text", "numbers, one for each class")
         if table.ndim > 2 or table.shape[1:] == (0,):
             raise self._wrong(f"scores of shape {table.shape}", "(texts, classes)")
         if table.ndim == 1 and table.dtype.kind != "f" and self.binary == "auto":
@@ -111,13 +122,13 @@ class Answers:
     def _by_label(self, answer: Sequence[Any]) -> tuple[list[list[Any]], list[str]]:
         rows = [labelled(row) or {} for row in answer]
         if len(rows[0]) < 2 or set(rows[0]) == {"label", "score"}:
-            found = f"{shown(answer[0])} for a text, the best class only"
+            found = f"{self.secrets.shown(answer[0])} for a text, the best class only"
             raise self._wrong(found, "the scores of all classes (from a transformers pipeline: top_k=None)")
         # Such rows are sorted by score, which differs from text to text; names are the same in every call.
         names = sorted(rows[0], key=lambda label: [int(s) if s.isdecimal() else s for s in re.split(r"(\d+)", label)])
         for row, found in zip(rows, answer, strict=True):
             if set(row) != set(names):
-                raise self._wrong(f"{shown(found)} for a text", f"scores of {', '.join(names)}")
+                raise self._wrong(f"{self.secrets.shown(found)} for a text", f"scores of {', '.join(names)}")
         return [[row[label] for label in names] for row in rows], names
 
 
@@ -144,24 +155,20 @@ def labelled(row: Any) -> dict[str, Any] | None:
     return None
 
 
-def shown(value: Any) -> str:
-    """A value's beginning, for a sentence."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else text[:80] + "…"
-
-
 def said(error: BaseException) -> str:
     """What an error says, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-class FunctionVictim:
+class FunctionVictim(Victim):
     """A function from a list of texts to scores, as a victim.
 
     labels: the names of the classes; without them, those the answers name, or an attribute `labels` of the function,
         or "0", "1", … as many as it returns.
     batch: how many texts a call gets at most.
     binary: how to read one number for each text; see `Answers`.
+    vocabulary: the words it knows, where it does not read anything; without it, an attribute `vocabulary` of the
+        function.
 
     >>> victim = FunctionVictim(lambda texts: [len(text) / 10 for text in texts], labels=["short", "long"])
     >>> victim.scores(["film", "movies"])
@@ -176,14 +183,17 @@ class FunctionVictim:
         name: str = "function",
         batch: int = 256,
         binary: Binary = "auto",
+        vocabulary: Container[str] | None = None,
     ) -> None:
         if batch < 1:
             raise ValueError(f"batch is {batch}; choose 1 or more")
         self.function, self.name, self.batch = function, name, batch
+        words = getattr(function, "vocabulary", None) if vocabulary is None else vocabulary
+        self.vocabulary = None if words is None else KnownWords(words)
         self.answers = Answers(name, getattr(function, "labels", None) if labels is None else labels, binary)
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         if self.answers.labels is None:
             self.answers.read(self._call([PROBE]), [PROBE], probe=True)
         return self.answers.labels or ()
@@ -220,7 +230,9 @@ def function_from(spec: str) -> FunctionVictim:
         near = difflib.get_close_matches(name, there) or there[:8]
         raise ValueError(f"{where} has no {name}; it has {', '.join(near) or 'no functions'}")
     if not callable(found) or isinstance(found, type):
-        raise ValueError(f"{name} of {where} is {shown(found)}; expected a function from a list of texts to scores")
+        raise ValueError(
+            f"{name} of {where} is {NONE.shown(found)}; expected a function from a list of texts to scores"
+        )
     return FunctionVictim(found, name=spec)
 
 

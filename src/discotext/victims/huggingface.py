@@ -7,26 +7,30 @@ in `subword_model`, how about mixtures of words in `subwords`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-from safetensors import SafetensorError
 
 from discotext.extras import need
 from discotext.goals import Goal
 from discotext.oracle import Oracle
+from discotext.redaction import printable
 from discotext.segments import Floats
 from discotext.text.space import Space
+from discotext.victims.function import PROBE, said
+from discotext.victims.model_files import check_files, check_size
 from discotext.victims.subword_model import SubwordModel
 from discotext.victims.subwords import SubwordOracle
-from discotext.victims.victim import TextOracle
+from discotext.victims.victim import TextOracle, Victim, checked
+from discotext.wrappers import is_out_of_memory
 
 REASON = "a Hugging Face victim"
 
 
-class HuggingFaceVictim:
+class HuggingFaceVictim(Victim):
     """A sequence classifier with a fast tokeniser.
 
     model: a name on the hub, a folder, or a model that is already there (it is then frozen, and put into evaluation
@@ -38,7 +42,7 @@ class HuggingFaceVictim:
     A model with one output is read as a yes or no: its output z becomes the scores −z/2 and z/2.
     """
 
-    vocabulary = None  # it can read anything
+    uses_gpu = True
 
     def __init__(
         self,
@@ -54,8 +58,16 @@ class HuggingFaceVictim:
         if isinstance(model, str | Path):
             name = str(model).removeprefix("hf:")
             model, tokeniser = load(name)
+            # Damage that loading does not notice shows when the model is asked.
+            with one_sentence(name):
+                self._set_up(name, model, tokeniser, device, batch, bool(half))
+                checked(self, [PROBE, f"{PROBE} longer text"])
         else:
-            name = model.config._name_or_path or type(model).__name__
+            self._set_up(
+                model.config._name_or_path or type(model).__name__, model, tokeniser, device, batch, bool(half)
+            )
+
+    def _set_up(self, name: str, model: Any, tokeniser: Any, device: str | None, batch: int, half: bool) -> None:
         if tokeniser is None or not tokeniser.is_fast:
             raise ValueError(f"{name!r} has no fast tokeniser; give one that says which letters each token stands for")
         if model.config.problem_type == "multi_label_classification":
@@ -64,62 +76,105 @@ class HuggingFaceVictim:
                 "or make a victim of your own from one of its labels"
             )
         self.name = f"hf:{name}"
-        names = [str(model.config.id2label.get(number, number)) for number in range(model.config.num_labels)]
+        names = [printable(str(model.config.id2label.get(n, n))) for n in range(model.config.num_labels)]
         self.labels = tuple(names) if len(names) > 1 else (f"not {names[0]}", names[0])
-        self.reader = SubwordModel(model, tokeniser, device, batch, bool(half))
+        self.reader = SubwordModel(model, tokeniser, device, batch, half)
 
     def __repr__(self) -> str:
         return f"HuggingFaceVictim({self.name!r})"
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """(N, C) logits."""
-        return self.reader.scores(texts)
+        try:
+            return self.reader.scores(texts)
+        except Exception as error:
+            # Smaller calls are the cure for that, and whoever makes the calls knows it.
+            if is_out_of_memory(error):
+                raise
+            raise ValueError(f"{self.name} raised {said(error)}") from error
 
-    def cut(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than the model reads."""
+    def truncates(self, texts: Sequence[str]) -> list[bool]:
         longest = self.reader.longest
         if longest is None:
             return [False] * len(texts)
         return [length > longest for length in self.reader.read(texts, whole=True).lengths.tolist()]
 
+    @cached_property
+    def gradients(self) -> bool:  # type: ignore[override]
+        """Whether the model reads vectors in place of tokens, and has gradients for them (BART and T5 do not)."""
+        return self.reader.reads_mixtures
+
     def oracle(self, space: Space, goal: Goal) -> Oracle:
-        """With gradients, unless the model cannot be given vectors in place of tokens (as BART and T5)."""
-        return (SubwordOracle if self.reader.reads_mixtures else TextOracle)(self, space, goal)
+        return SubwordOracle(self, self.reader, space, goal) if self.gradients else TextOracle(self, space, goal)
 
 
 def load(name: str) -> tuple[Any, Any]:
     """A model and its tokeniser, from a folder or the hub, or a sentence about why not."""
     transformers = need("transformers", extra="hf", reason=REASON)
-    need("torch", extra="hf", reason=REASON)
+    torch = need("torch", extra="hf", reason=REASON)
     if not name:
         raise ValueError("hf: names no model; give hf:NAME for one on the hub, or hf:FOLDER")
     # A shell leaves the tilde of `hf:~/model` alone.
     folder = Path(name).expanduser()
-    where = str(folder) if folder.is_dir() else name
-    if folder.is_dir() and any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
-        raise ValueError(
-            f"the folder {name!r} has its weights only as a pickle, which could run anything; load it where you trust "
-            "it, and save it again by save_pretrained, which writes safetensors"
+    with one_sentence(name), quiet(transformers, folder.is_dir()):
+        where = folder if folder.is_dir() else download(name)
+        numbers = check_files(where)
+        kind = transformers.AutoModelForSequenceClassification
+        config = transformers.AutoConfig.from_pretrained(where, trust_remote_code=False)
+        with torch.device("meta"):  # it has shapes and takes no memory
+            check_size(kind.from_config(config, trust_remote_code=False), numbers)
+        model, report = kind.from_pretrained(
+            where, use_safetensors=True, trust_remote_code=False, output_loading_info=True, ignore_mismatched_sizes=True
         )
-    try:
-        with quiet(transformers, folder.is_dir()):
-            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-                where, use_safetensors=True, trust_remote_code=False, output_loading_info=True
-            )
-            tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, SafetensorError) as error:
-        raise ValueError(why_not(name, folder, error)) from None
-    missing = sorted(report["missing_keys"])
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False)
+        check_whole(report, tokeniser)
+    return model, tokeniser
+
+
+def download(name: str) -> Path:
+    """The folder with a model of the hub: its settings and its safetensors files, nothing that can run."""
+    hub = need("huggingface_hub", extra="hf", reason=REASON)
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
+    return Path(hub.snapshot_download(name, allow_patterns=wanted, ignore_patterns=["*/*"]))
+
+
+def check_whole(report: Mapping[str, Any], tokeniser: Any) -> None:
+    """Raise a sentence if a model is not trained, or its weights are another's, or it has no tokeniser."""
+    # A number in a name is that of a layer: a model that leaves out a layer is not the one that was trained.
+    left = sorted(key for key in report["unexpected_keys"] if re.search(r"\.\d+\.", key))
+    if left:
+        raise ValueError(f"its weights hold {left[0]}, for which its config.json has no place")
+    for key, stored, described in report["mismatched_keys"]:
         raise ValueError(
-            f"{name!r} is no trained classifier: it lacks {missing[0]}{more}, which would be made up at random; "
-            "fine-tune it first"
+            f"its weights {key} have shape {tuple(stored)}, but its config.json asks for {tuple(described)}"
+        )
+    lacking = sorted(report["missing_keys"])
+    if lacking:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise ValueError(
+            f"it is no trained classifier: it lacks {lacking[0]}{more}, which would be made up at random; fine-tune it "
+            "first"
         )
     # Where there are no files, the library makes a tokeniser that knows its special tokens and nothing else.
     if len(tokeniser) <= len(tokeniser.all_special_ids):
-        raise ValueError(f"{name!r} has no tokeniser; write it beside the model by tokenizer.save_pretrained")
-    return model, tokeniser
+        raise ValueError("it has no tokeniser; write it beside the model by tokenizer.save_pretrained")
+
+
+@contextmanager
+def one_sentence(name: str) -> Iterator[None]:
+    """Whatever a model's files lead the library to raise becomes one sentence about them."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # what libraries written in Rust raise is no Exception
+        if is_missing_extra(error):
+            raise
+        raise ValueError(why_not(name, Path(name).expanduser(), error)) from None
+
+
+def is_missing_extra(error: BaseException) -> bool:
+    return isinstance(error, ImportError) and "pip install" in str(error) and "discotext[" in str(error)
 
 
 @contextmanager
@@ -138,12 +193,12 @@ def quiet(transformers: Any, wanted: bool) -> Iterator[None]:
             log.enable_progress_bar()
 
 
-def why_not(name: str, folder: Path, error: Exception) -> str:
+def why_not(name: str, folder: Path, error: BaseException) -> str:
     """One sentence about what is wrong with a name or a folder, and the way out."""
-    said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    said = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    if not isinstance(error, ValueError | OSError) or not said:
+        said = f"{type(error).__name__}: {said}" if said else type(error).__name__
     if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            return f"the folder {name!r} holds no model (no config.json); name one written by save_pretrained"
         return f"the folder {name!r} cannot be loaded as a text classifier: {said}"
     if name.startswith(("/", ".", "~")) or name.count("/") > 1:
         return f"there is no folder {name!r}; name one written by save_pretrained, or a model on the hub"

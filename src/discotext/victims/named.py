@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discotext.extras import need
-from discotext.victims.victim import Victim
+from discotext.victims.victim import AdaptedVictim, Victim
 
 KINDS = "a folder from `discotext train`, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:callable, or http(s)://…"
 
@@ -24,9 +24,10 @@ def victim_from(given: Any, trust: bool = False) -> Victim:
         given = str(given)
     if isinstance(given, str):
         return _from_text(given, trust)
+    if isinstance(given, Victim):
+        return given
     if hasattr(given, "scores") and hasattr(given, "name"):
-        victim: Victim = given
-        return victim
+        return AdaptedVictim(given)
     if hasattr(given, "predict_proba") or hasattr(given, "decision_function"):
         from discotext.victims.scikit import SklearnVictim
 

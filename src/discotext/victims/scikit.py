@@ -10,6 +10,7 @@ file is opened, so such a file is opened only where the user says that he trusts
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,21 +20,23 @@ import numpy as np
 from discotext.extras import need
 from discotext.segments import Floats
 from discotext.victims.function import said
+from discotext.victims.scikit_vocabulary import pipeline_vocabulary
+from discotext.victims.victim import Victim
 
 METHODS = ("decision_function", "predict_log_proba", "predict_proba")
 PICKLES = (".pkl", ".pickle", ".joblib")
 # For a probability of 0, whose logarithm no search can compare; less than naive Bayes gives to any text of real length.
 FLOOR = -1e4
+# A model's numbers hardly shrink when they are packed: one that unpacks to so many times its size is no model.
+UNPACKED, SMALL = 50, 100_000_000
 
 
 class UntrustedError(ValueError):
     """A file may run code when it is opened, and nobody has said that it is to be trusted."""
 
 
-class SklearnVictim:
-    """A fitted pipeline that takes raw texts, as a victim."""
-
-    vocabulary = None  # it reads anything, and passes over what it does not know
+class SklearnVictim(Victim):
+    """A fitted pipeline that takes raw texts, as a victim. Its vocabulary is that of its word vectorisers."""
 
     def __init__(self, pipeline: Any, name: str = "sklearn") -> None:
         self.pipeline, self.name = pipeline, name
@@ -44,6 +47,7 @@ class SklearnVictim:
             raise ValueError(f"{name} knows the classes {list(classes)}; expected two or more, one for each text")
         self.labels: tuple[str, ...] = tuple(str(label) for label in classes)
         self.method = self._choose()
+        self.vocabulary = pipeline_vocabulary(pipeline)
 
     def scores(self, texts: Sequence[str]) -> Floats:
         return self._ask(self.method, texts) if len(texts) else np.empty((0, len(self.labels)))
@@ -51,12 +55,14 @@ class SklearnVictim:
     def _ask(self, method: str, texts: Sequence[str]) -> Floats:
         # A tree that never saw a class gives it probability 0, and warns of the logarithm.
         with np.errstate(divide="ignore"):
-            found = np.asarray(getattr(self.pipeline, method)(list(texts)), dtype=np.float64)
+            found = np.asarray(getattr(self.pipeline, method)(list(texts)))
             if method == "predict_proba":
+                # In the classifier's own precision, so that it shows in the scores how exact they are.
                 found = np.log(found)
+            found = found.astype(np.float64)
         if method == "decision_function":
-            return np.stack([-found / 2, found / 2], axis=1) if found.ndim == 1 else found
-        return np.maximum(found, FLOOR)
+            return np.asarray(np.stack([-found / 2, found / 2], axis=1) if found.ndim == 1 else found)
+        return np.asarray(np.maximum(found, FLOOR))
 
     def _choose(self) -> str:
         """The first method that is there and has a score for each class, found by trying."""
@@ -106,6 +112,8 @@ def sklearn_from(path: str | Path, trust: bool = False) -> SklearnVictim:
 
 def from_skops(path: Path, trust: bool) -> Any:
     skops = need("skops.io", "sklearn", f"reading {path}")
+    if not trust:
+        check_unpacked(path)
     unknown = skops.get_untrusted_types(file=path)
     if unknown and not trust:
         raise UntrustedError(
@@ -113,6 +121,18 @@ def from_skops(path: Path, trust: bool) -> Any:
             "say --trust if you know where the file comes from"
         )
     return skops.load(path, trusted=unknown)
+
+
+def check_unpacked(path: Path) -> None:
+    """Raise if a file would unpack to far more than it is: nobody would take so much memory unasked."""
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    packed = path.stat().st_size
+    if unpacked > max(UNPACKED * packed, SMALL):
+        raise UntrustedError(
+            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; say --trust if you know where the file "
+            "comes from and have the memory"
+        )
 
 
 def from_pickle(path: Path) -> Any:

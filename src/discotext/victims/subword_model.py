@@ -171,8 +171,10 @@ class SubwordModel:
 
     @cached_property
     def reads_mixtures(self) -> bool:
-        """Whether the model can be given vectors instead of tokens, and reads them as it reads the tokens."""
-        return self.takes_vectors and self._same_by_vectors(["a"]) and self._same_by_vectors(["a b c d e f"])
+        """Whether the model can be given vectors instead of tokens, reads them alike, and has gradients for them."""
+        if not (self.takes_vectors and self._same_by_vectors(["a"]) and self._same_by_vectors(["a b c d e f"])):
+            return False
+        return self._has_gradients()
 
     @cached_property
     def pads_mixtures(self) -> bool:
@@ -189,9 +191,22 @@ class SubwordModel:
             try:
                 vectors = self.table[torch.from_numpy(tokens.ids).to(self.device)]
                 found = self.logits(tokens, rows, vectors)
-            except (NotImplementedError, ValueError, TypeError, AttributeError):
+            except Exception:  # a model may object to vectors in any way
                 return False
             return bool(torch.allclose(found, expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max())))
+
+    def _has_gradients(self) -> bool:
+        """Whether a backward pass reaches the vectors, and what arrives is finite."""
+        import torch
+
+        tokens = self.read(["a b c d e f"])
+        vectors = self.table[torch.from_numpy(tokens.ids).to(self.device)].detach().clone().requires_grad_()
+        try:
+            with torch.enable_grad():
+                (slope,) = torch.autograd.grad(self.logits(tokens, np.arange(1), vectors).sum(), vectors)
+        except Exception:  # quantised layers, for example, know no way back
+            return False
+        return bool(torch.isfinite(slope).all())
 
 
 def longest(model: Any, tokeniser: Any) -> int | None:

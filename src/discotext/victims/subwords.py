@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,13 +40,6 @@ AROUND = 32  # characters on each side of a candidate when it is cut into pieces
 SHARE_WITH_GRADIENT = 0.5
 
 
-class SubwordVictim(Victim, Protocol):
-    """A victim that reads through a subword model."""
-
-    @property
-    def reader(self) -> SubwordModel: ...
-
-
 @dataclass(frozen=True)
 class Bags:
     """What is mixed in every token of some texts: entries, in the order of the tokens they belong to.
@@ -64,12 +57,12 @@ class Bags:
 class SubwordOracle:
     """The oracle of a subword victim: choices as real strings, mixtures as mixtures of their pieces."""
 
-    def __init__(self, victim: SubwordVictim, space: Space, goal: Goal) -> None:
-        self.reader, self.space, self.goal = victim.reader, space, goal
+    def __init__(self, victim: Victim, reader: SubwordModel, space: Space, goal: Goal) -> None:
+        self.reader, self.space, self.goal = reader, space, goal
         # Half precision is for scores only; mixtures are read in full.
-        self.exact_at_vertices = not victim.reader.half
+        self.exact_at_vertices = not reader.half
         self._written = TextOracle(victim, space, goal)
-        self._cuts = CandidatePieces(victim.reader, space)
+        self._cuts = CandidatePieces(reader, space)
 
     @property
     def batch(self) -> Batch:

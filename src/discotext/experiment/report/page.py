@@ -100,7 +100,8 @@ def _section(name: str, heading: str, content: Markup | None) -> Markup:
 def _resource(name: str) -> Markup:
     """A file that comes with the package, with no character that could end its element."""
     text = (resources.files(__package__ or "") / name).read_text(encoding="utf-8")
-    assert "</" not in text
+    if "</" in text:
+        raise RuntimeError(f"{name} holds '</', which would end its element on the page")
     return Markup("\n" + text)
 
 

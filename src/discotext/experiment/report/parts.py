@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from discotext.experiment import coverage
 from discotext.experiment.metrics import mcnemar, succeeded
 from discotext.experiment.report.curve import Point, before_after, curve
 from discotext.experiment.report.details import quality
@@ -43,7 +44,15 @@ def headline(attack: Strongest) -> Markup:
         more.append("This is the true worst case: every verdict is proved.")
     elif row["optimal"]:
         more.append(f"For {percent(row['optimal'])} of the attacks the verdict is proved.")
-    return joined(element("h1", said), element("p", " ".join(more), class_="lead"))
+    if (covered := coverage.describe(attack.summary)) is not None:
+        more.append(f"{covered[0].upper()}{covered[1:]}.")
+    return joined(element("h1", said), element("p", " ".join(more), class_="lead"), little(attack))
+
+
+def little(attack: Strongest) -> Markup | None:
+    """A warning where too little can change for the figures to mean much."""
+    said = coverage.warn(attack.summary, [record["text"] for record in attack.records])
+    return None if said is None else element("p", f"{said[0].upper()}{said[1:]}.", class_="note", role="note")
 
 
 def unfinished(run: Run) -> Markup | None:
@@ -83,10 +92,18 @@ def summary(attack: Strongest) -> Markup:
                 class_="best" if best else None, data_budget=budget, data_solver=name,
             ))  # fmt: skip
         bodies.append(element("tbody", *rows))
-    note = ("Small figures are 95\u00a0% intervals. Success is of the texts attacked; words changed is over successes. "
-            "Proved: success, or a proof that no allowed text succeeds.")  # fmt: skip
+    note = (
+        "Small figures are 95\u00a0% intervals. Success is of the texts attacked; words changed is over successes. "
+        "Proved: success, or a proof that no allowed text succeeds; of texts in which anything can change."
+    )
     whole = table("Every solver under every budget", HEADINGS, *bodies)
-    return joined(whole, element("p", note, class_="fine"), rivals(attack), quality(attack.run))
+    return joined(whole, element("p", note, class_="fine"), beside(attack.run), rivals(attack), quality(attack.run))
+
+
+def beside(run: Run) -> Markup | None:
+    """What to know beside the figures: how much can change, ties, words that the victim does not know."""
+    said = [f"At most {allowed(budget)}: {note}." for budget, one in run.begun for note in coverage.notes(one)]
+    return element("ul", *(element("li", one) for one in said), class_="plain") if said else None
 
 
 def rivals(attack: Strongest) -> Markup | None:

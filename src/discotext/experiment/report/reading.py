@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from discotext.experiment.folder import read_records, read_settings
+from discotext.experiment.lines import CHECKSUM
 from discotext.experiment.metrics import succeeded, summaries
 from discotext.experiment.quality import with_quality
 from discotext.experiment.work import Record
@@ -29,10 +30,13 @@ RECORD: dict[str, Any] = {
     "solver": str, "seed": int, "space": (str, type(None)), "forwards": int, "backwards": int, "seconds": NUMBER[:2],
     "victim_seconds": NUMBER[:2], "share": (str, type(None)), "allowed": CLASS,
 }  # fmt: skip
-MAY_HAVE: dict[str, Any] = {"unit": int, "error": (str, type(None))}
+MAY_HAVE: dict[str, Any] = {
+    "unit": int, "error": (str, type(None)), "tied": bool, "tolerance": NUMBER[:2], "changeable": CLASS,
+    "candidates": CLASS, "refused": dict, "unknown_swaps": int,
+}  # fmt: skip
 CHANGE = {"position": int, "start": int, "end": int, "old": str, "new": str}
 COUNTS = {"n", "unit", "seed", "id", "words", "budget", "forwards", "backwards", "seconds", "victim_seconds",
-          "position", "start", "end"}  # fmt: skip
+          "position", "start", "end", "tolerance", "changeable", "candidates", "unknown_swaps"}  # fmt: skip
 LARGEST = 2**63  # what is beyond is no figure of a run
 BUDGET = re.compile(r"[0-9]{1,18} words|[01]|[01]?\.[0-9]{1,99}|[0-9](\.[0-9]{1,99})?e-[0-9]{1,18}")
 SHARD = re.compile(r"[1-9][0-9]{0,8}/[1-9][0-9]{0,8}")
@@ -54,7 +58,7 @@ class Run:
     @cached_property
     def summaries(self) -> list[Summary]:
         """The objects of `--json`, one for each budget."""
-        found = summaries(self.settings, self.records, self.settings["seed"])
+        found = summaries(self.settings, self.records)
         return with_quality(found, self.records, self.judges)
 
     @cached_property
@@ -121,7 +125,8 @@ def checked_settings(path: str | Path) -> dict[str, Any]:
 def checked_records(path: str | Path, settings: dict[str, Any]) -> Iterator[Record]:
     """The records of a run, one at a time; a sentence about the first that is not one of it."""
     seen = set()
-    for number, record in enumerate(read_records(path), start=1):
+    with_checksums = settings.get("checksum") == CHECKSUM
+    for number, record in enumerate(read_records(path, with_checksums), start=1):
         trouble = _wrong(record, settings)
         if not trouble:
             # As numbers, for every record has strings of its own, which would all be kept.
@@ -150,11 +155,11 @@ def _trouble(given: dict[str, Any], kinds: dict[str, Any]) -> str | None:
     for key, kind in kinds.items():
         if key not in given:
             return f"there is no {key!r}"
-        if not isinstance(given[key], kind) or isinstance(given[key], bool):
+        if not isinstance(given[key], kind) or (isinstance(given[key], bool) and kind is not bool):
             return f"{key!r} is {str(given[key])[:40]!r}"
         if isinstance(given[key], int | float) and not abs(given[key]) < LARGEST:  # nor NaN
             return f"{key!r} is {str(given[key])[:40]}"
-        if key in COUNTS and given[key] < 0:
+        if key in COUNTS and given[key] is not None and given[key] < 0:
             return f"{key!r} is {given[key]}, below 0"
     return None
 
@@ -202,6 +207,10 @@ def _wrong(record: Any, settings: dict[str, Any]) -> str | None:
     for key, kind in MAY_HAVE.items():
         if key in record and (trouble := _trouble(record, {key: kind})):
             return trouble
+    if not all(isinstance(count, int) and 0 <= count < LARGEST for count in record.get("refused", {}).values()):
+        return "'refused' holds what is no count"
     if succeeded(record) and not record["changes"]:
-        return "it was turned without a change"
+        return "it was flipped without a change"
+    if succeeded(record) and record["adversarial_predicted"] in (None, record["label"]):
+        return "it is a success, but its last prediction is not a flipped label"
     return None

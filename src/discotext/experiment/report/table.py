@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from discotext.experiment.work import Record
 from discotext.extras import need
+from discotext.files import cannot_write, whole_file, write_whole
 
 # Kinds are fixed here: a column that happens to be empty must not change its kind from run to run.
 COLUMNS = {
@@ -18,7 +19,8 @@ COLUMNS = {
     "adversarial_predicted": "int64", "status": "string", "score": "float64", "adversarial_score": "float64",
     "words": "int64", "budget": "int64", "changed": "int64", "changes": "string", "text": "string",
     "adversarial_text": "string", "seed": "int64", "space": "string", "forwards": "int64", "backwards": "int64",
-    "seconds": "float64", "victim_seconds": "float64", "error": "string",
+    "seconds": "float64", "victim_seconds": "float64", "error": "string", "tied": "bool", "tolerance": "float64",
+    "changeable": "int64", "candidates": "int64", "unknown_swaps": "int64",
     "similarity": "float64", "perplexity_original": "float64", "perplexity": "float64",
 }  # fmt: skip
 
@@ -39,12 +41,15 @@ def rows(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
 
 def write_csv(path: Path, records: Iterable[Record]) -> None:
     """Write rows as CSV in UTF-8 with a heading; what is missing is empty."""
-    new = path.with_name(path.name + ".new")
-    with new.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows(records))
-    os.replace(new, path)
+    try:
+        with whole_file(path) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+            writer = csv.DictWriter(text, COLUMNS)
+            writer.writeheader()
+            writer.writerows(rows(records))
+            text.detach()
+    except OSError as error:
+        raise ValueError(cannot_write(path, error)) from None
 
 
 def write_parquet(path: Path, records: Iterable[Record]) -> None:
@@ -52,6 +57,6 @@ def write_parquet(path: Path, records: Iterable[Record]) -> None:
     arrow = need("pyarrow", extra="parquet", reason="--parquet")
     parquet = need("pyarrow.parquet", extra="parquet", reason="--parquet")
     schema = arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in COLUMNS.items()])
-    new = path.with_name(path.name + ".new")
-    parquet.write_table(arrow.Table.from_pylist(list(rows(records)), schema=schema), new)
-    os.replace(new, path)
+    content = arrow.BufferOutputStream()
+    parquet.write_table(arrow.Table.from_pylist(list(rows(records)), schema=schema), content)
+    write_whole(path, content.getvalue().to_pybytes())

@@ -24,6 +24,8 @@ SENTENCES = {
     "unchanged": "No change was found that brings it nearer.",
     "stopped": "A limit stopped the search; this is the best found until then.",
     "unstable": "The victim gave another score when asked again.",
+    "tied": "Two classes are as good as equal: they differ by less than the victim's rounding errors.",
+    "unchangeable": "No word of it may change, so it was not tested.",
 }
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from discotext.files import write_whole
 from discotext.version import __version__
 from discotext.victims.neural.networks import Network, Shape
 from discotext.victims.neural.victim import NeuralVictim
@@ -46,15 +47,9 @@ def save_victim(victim: NeuralVictim, folder: str | Path) -> None:
             "weights.safetensors": hashlib.sha256(weights).hexdigest(),
         },
     }
-    _replace(folder / "weights.safetensors", weights)
-    _replace(folder / "vocabulary.txt", words.encode())
-    _replace(folder / "settings.json", (json.dumps(settings, indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def _replace(path: Path, content: bytes) -> None:
-    new = path.with_name(path.name + ".new")
-    new.write_bytes(content)
-    os.replace(new, path)
+    write_whole(folder / "weights.safetensors", weights)
+    write_whole(folder / "vocabulary.txt", words.encode())
+    write_whole(folder / "settings.json", (json.dumps(settings, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def load_victim(folder: str | Path, name: str | None = None) -> NeuralVictim:
@@ -71,17 +66,22 @@ def load_victim(folder: str | Path, name: str | None = None) -> NeuralVictim:
             raise ValueError(f"{path} is not the file that settings.json tells of (other sha256); train it again")
     try:
         shape = Shape(**settings["model"])
-        network = Network(shape)
+        # Built without memory, and then given the tensors of the file: sizes that do not fit them cost nothing.
+        with torch.device("meta"):
+            network = Network(shape)
         tensors = load(content["weights.safetensors"])
         table = tensors.pop("table").float()
-        network.load_state_dict({key.removeprefix("network."): value for key, value in tensors.items()})
+        network.load_state_dict({key.removeprefix("network."): value for key, value in tensors.items()}, assign=True)
         labels = tuple(map(str, settings["labels"]))
         words = content["vocabulary.txt"].decode("utf-8").split("\n")
         if len(labels) != shape.classes:
             raise ValueError(f"there are {len(labels)} labels for {shape.classes} classes")
         return NeuralVictim(network, Vocabulary(words), table, labels, name or str(folder), settings)
-    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(f"{folder} does not hold together as a victim: {str(error).splitlines()[0]}") from None
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        # PyTorch heads a list of what does not fit with a line that says only that something does not.
+        told = lines[1].strip() if len(lines) > 1 and lines[0].endswith(":") else lines[0]
+        raise ValueError(f"{folder} does not hold together as a victim: {told}") from None
 
 
 def _settings(folder: Path) -> dict[str, Any]:

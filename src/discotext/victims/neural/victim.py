@@ -20,15 +20,20 @@ from discotext.segments import Floats, Ints
 from discotext.text.space import Space
 from discotext.victims.neural.networks import Network
 from discotext.victims.neural.vocabulary import Vocabulary
+from discotext.victims.victim import Victim
 
 CELLS = 32_768  # words in one call, padding included
 
 
-class NeuralVictim:
+class NeuralVictim(Victim):
     """A network, its vocabulary and its table of word vectors.
 
     table: (len(vocabulary), d), row 0 for unknown words. settings: what is known of its making, for people to read.
     """
+
+    gradients = True
+    uses_gpu = True
+    vocabulary: Vocabulary
 
     def __init__(
         self,

@@ -1,0 +1,193 @@
+"""What a victim can do is declared by the victim, and everything asks that; and no `assert` does any work."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import discotext as d
+from discotext.victims.check import binomial_tail, check_victim
+from tests.tiny_models import byte_pairs, classifier
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def bart(tmp_path_factory):
+    """A model that cannot be given vectors in place of tokens."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bart")
+    tokeniser = byte_pairs(["the good film was bad and the movie was nice ."])
+    classifier("Bart", len(tokeniser)).save_pretrained(folder / "model")
+    tokeniser.save_pretrained(folder / "model")
+    lines = [json.dumps({"text": f"the good film was {word}", "label": label}) for word, label in
+             [("bad", 0), ("nice", 1), ("good", 1), ("a film", 2)]]  # fmt: skip
+    (folder / "data.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+def discotext(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "discotext", *arguments], capture_output=True, text=True, check=False, cwd=folder
+    )
+
+
+def test_a_model_without_gradients_is_attacked_by_a_solver_that_needs_none(bart):
+    done = discotext(bart, "attack", "hf:model", "data.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads(done.stdout)["solvers"]) == ["greedy"]
+
+
+def test_check_says_that_there_are_no_gradients(bart):
+    done = discotext(bart, "check", "hf:model", "data.jsonl", "--json")
+    assert "Traceback" not in done.stderr
+    findings = {one["name"]: one for one in json.loads(done.stdout)["findings"]}
+    assert "there are none" in findings["gradients"]["says"]
+
+
+def test_a_solver_that_needs_gradients_is_refused_before_any_work(bart):
+    done = discotext(bart, "attack", "hf:model", "data.jsonl", "--solver", "disco")
+    assert done.returncode == 1
+    assert "needs gradients, and hf:model has none" in done.stderr.splitlines()[-1]
+
+
+def test_a_model_whose_way_back_is_blocked_has_no_gradients():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from discotext.victims.huggingface import HuggingFaceVictim
+    from tests.test_huggingface import PIECES
+    from tests.tiny_models import word_pieces
+
+    tokeniser = word_pieces(PIECES)
+    model = classifier("Bert", len(tokeniser))
+    assert HuggingFaceVictim(model, tokeniser).gradients
+
+    class Blocked(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, states):
+            return self.inner(states).detach()
+
+    model.classifier = Blocked(model.classifier)
+    assert not HuggingFaceVictim(model, tokeniser).gradients
+
+
+class Plain:
+    name, labels = "plain", ("a", "b")
+
+    def scores(self, texts):
+        return [[len(text) / 10, 1.0] for text in texts]
+
+
+def test_an_object_with_an_oracle_must_say_whether_that_has_gradients():
+    class Silent(Plain):
+        def oracle(self, space, goal):
+            raise AssertionError("it is never asked")
+
+    with pytest.raises(TypeError, match="does not say whether that has gradients"):
+        d.victim_from(Silent())
+
+    class Honest(Silent):
+        gradients = False
+
+    result = d.attack(Honest(), (["a good film", "it"], ["b", "b"]), words=1)
+    assert list(result.summary["solvers"]) == ["greedy"]
+
+
+def test_every_victim_declares_what_it_can_do():
+    for given in (Plain(), lambda texts: [[0.0, 1.0] for _ in texts]):
+        victim = d.victim_from(given)
+        assert isinstance(victim, d.Victim)
+        assert (victim.gradients, victim.vocabulary, victim.uses_gpu, victim.has_memory) == (False, None, False, False)
+
+
+# --- labels in another order
+
+
+def examples(labels):
+    return d.Examples.of([f"text {number}" for number in range(len(labels))], labels, names=("0", "1"))
+
+
+def finding(scores, labels):
+    table = {f"text {number}": row for number, row in enumerate(scores)}
+    victim = d.victim_from(lambda texts: [table[text] for text in texts])
+    return next(one for one in check_victim(victim, examples(labels)) if one.name == "labels")
+
+
+def test_a_difference_of_one_text_in_nine_is_no_alarm():
+    labels = [0, 1] * 4 + [0]
+    right = [0, 1, 0, 1, 1, 0, 1, 0, 1]  # right for four of nine; the other order for five
+    found = finding([[1.0 - guess, float(guess)] for guess in right], labels)
+    assert found.verdict == "fine"
+    assert "p = 0.5" in found.says
+
+
+def test_labels_that_are_really_swapped_are_told_with_their_p_value():
+    labels = [0, 1] * 20
+    found = finding([[float(label), 1.0 - label] for label in labels], labels)
+    assert found.verdict == "wrong"
+    assert "0 means 1" in found.says
+    assert "p = " in found.says
+
+
+def test_the_tail_of_a_fair_coin():
+    coins = np.random.default_rng(0).integers(0, 2, size=(200_000, 12)).sum(axis=1)
+    for heads in range(13):
+        assert binomial_tail(heads, 12) == pytest.approx((coins >= heads).mean(), abs=0.005)
+
+
+# --- no assert has an effect
+
+
+def properties():
+    """The names of all properties of the package: to read one may do work."""
+    found = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                marks = {ast.unparse(mark) for mark in node.decorator_list}
+                found |= {node.name} if marks & {"property", "cached_property", "functools.cached_property"} else set()
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_no_assert_calls_anything_or_reads_a_property(path):
+    lazy = properties()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Assert):
+            calls = {ast.unparse(one.func) for one in ast.walk(node.test) if isinstance(one, ast.Call)}
+            read = {one.attr for one in ast.walk(node.test) if isinstance(one, ast.Attribute)}
+            assert calls <= {"isinstance"}, f"{path.name}:{node.lineno}"
+            assert not read & lazy, f"{path.name}:{node.lineno}"
+
+
+def test_without_asserts_workers_write_the_same_records(tmp_path):
+    """A function whose single numbers are settled as logits by the first texts, and would not be by later ones."""
+    (tmp_path / "mine.py").write_text(
+        "def scores(texts):\n"
+        "    return [3.0 if 'first' in text else 0.4 if 'fine' in text else 0.6 for text in texts]\n"
+    )
+    texts = ["first good film", *(f"a good film no. {number}" for number in range(5))]
+    lines = [json.dumps({"text": text, "label": 1}) for text in texts]
+    lines.append(json.dumps({"text": "another good film", "label": 0}))
+    (tmp_path / "data.jsonl").write_text("\n".join(lines))
+    (tmp_path / "list.json").write_text(json.dumps({"good": ["fine"]}))
+    command = ["attack", "py:mine.py:scores", "data.jsonl", "--synonyms", "list.json", "--solver", "greedy", "--json"]
+    found = []
+    for flags, workers in (([], []), (["-O"], ["--workers", "2"])):
+        done = subprocess.run(
+            [sys.executable, *flags, "-m", "discotext", *command, *workers],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        row = json.loads(done.stdout)["solvers"]["greedy"]
+        found.append({key: value for key, value in row.items() if "seconds" not in key})
+    assert found[0] == found[1]

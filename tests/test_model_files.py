@@ -1,0 +1,249 @@
+"""Model files of strangers: whatever is in them, one sentence; and no more memory than their weights deserve."""
+
+import json
+import random
+import shutil
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from tests.tiny_models import classifier, word_pieces
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from discotext.victims import huggingface, model_files  # noqa: E402
+from discotext.victims.huggingface import HuggingFaceVictim  # noqa: E402
+from discotext.victims.neural.store import load_victim, save_victim  # noqa: E402
+from discotext.victims.victim import checked  # noqa: E402
+from tests.test_huggingface import PIECES  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "model"
+    tokeniser = word_pieces(PIECES)
+    classifier("Bert", len(tokeniser)).save_pretrained(folder)
+    tokeniser.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def configure(folder, **more):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **more}))
+
+
+def refusal(folder):
+    """The sentence in which a folder is refused."""
+    with pytest.raises(ValueError) as caught:
+        HuggingFaceVictim(str(folder))
+    said = str(caught.value)
+    assert said.startswith(f"the folder '{folder}' cannot be loaded as a text classifier: ")
+    assert "\n" not in said
+    return said
+
+
+def test_a_whole_folder_is_loaded(folder):
+    assert HuggingFaceVictim(str(folder)).gradients
+
+
+SIZES = {
+    "num_labels": 10**9,
+    "num_hidden_layers": 3_000,
+    "hidden_size": 9_000,
+    "intermediate_size": 10**8,
+    "vocab_size": 10**9,
+    "max_position_embeddings": 10**9,
+    "type_vocab_size": 10**9,
+}
+
+
+@pytest.mark.parametrize("key", SIZES)
+def test_a_size_that_the_weights_do_not_have_is_refused_before_memory_is_taken(folder, key, monkeypatch):
+    """What would take the memory is not even called."""
+    kind = transformers.AutoModelForSequenceClassification
+    monkeypatch.setattr(kind, "from_pretrained", lambda *a, **k: pytest.fail("memory was taken"))
+    configure(folder, **{key: SIZES[key]})
+    assert "config.json" in refusal(folder)
+
+
+def test_classes_by_the_thousand_million_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *a, **k: pytest.fail("memory was taken"))
+    configure(folder, num_labels=10**9)
+    assert "1,000,000,000 classes" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../elsewhere/model.safetensors",
+        "/etc/passwd",
+        "sub/model.safetensors",
+        "model.bin",
+        "..\\x.safetensors",
+        5,
+        None,
+    ],
+)
+def test_an_index_names_only_safetensors_files_beside_it(folder, name):
+    (folder / model_files.INDEX).write_text(json.dumps({"metadata": {}, "weight_map": {"a": name}}))
+    assert "only be in .safetensors files beside it" in refusal(folder)
+
+
+@pytest.mark.parametrize("weights", [{}, [], "x", None])
+def test_an_index_that_names_nothing_is_told(folder, weights):
+    (folder / model_files.INDEX).write_text(json.dumps({"weight_map": weights}))
+    assert "names no files" in refusal(folder)
+
+
+def header_changed(folder, change):
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    (size,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + size])
+    change(header)
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + size :])
+
+
+def rename(header):
+    header["nothing"] = header.pop("classifier.weight")
+
+
+def reshape(header):
+    one = header["classifier.weight"]
+    one["shape"] = [one["shape"][0] * one["shape"][1]]
+
+
+DAMAGES = {
+    "no config": lambda folder: (folder / "config.json").unlink(),
+    "config is a list": lambda folder: (folder / "config.json").write_text("[]"),
+    "config is deep": lambda folder: (folder / "config.json").write_text("[" * 100_000),
+    "config is a folder": lambda folder: ((folder / "config.json").unlink(), (folder / "config.json").mkdir()),
+    "unknown kind": lambda folder: configure(folder, model_type="no such kind"),
+    "another kind": lambda folder: configure(folder, model_type="gpt2"),
+    "kind is a number": lambda folder: configure(folder, model_type=7),
+    "no layers": lambda folder: configure(folder, num_hidden_layers=-1),
+    "layers in words": lambda folder: configure(folder, num_hidden_layers="two"),
+    "heads that do not divide": lambda folder: configure(folder, num_attention_heads=5),
+    "no heads": lambda folder: configure(folder, num_attention_heads=0),
+    "names of classes are numbers": lambda folder: configure(folder, id2label=[1, 2, 3]),
+    "no weights": lambda folder: (folder / "model.safetensors").unlink(),
+    "only a pickle": lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
+    "empty weights": lambda folder: (folder / "model.safetensors").write_bytes(b""),
+    "half the weights": lambda folder: (folder / "model.safetensors").write_bytes(
+        (folder / "model.safetensors").read_bytes()[:9_000]
+    ),
+    "a tensor renamed": lambda folder: header_changed(folder, rename),
+    "a tensor reshaped": lambda folder: header_changed(folder, reshape),
+    "no tokeniser": lambda folder: [path.unlink() for path in folder.glob("tokenizer*")],
+    "empty tokeniser": lambda folder: (folder / "tokenizer.json").write_text("{}"),
+    "half a tokeniser": lambda folder: (folder / "tokenizer.json").write_text(
+        (folder / "tokenizer.json").read_text()[:700]
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_folder_is_one_sentence(folder, damage):
+    damage(folder)
+    refusal(folder)
+
+
+def outcome(folder):
+    """What comes of a folder: a victim that answers, or a sentence."""
+    try:
+        victim = HuggingFaceVictim(str(folder))
+        checked(victim, ["the good film was bad", "unbelievable"])
+        return f"gradients: {victim.gradients}"
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_folder_with_bytes_changed_is_a_sentence_or_a_victim(folder, seed):
+    rng = random.Random(seed)
+    path = rng.choice(sorted(path for path in folder.iterdir() if path.is_file()))
+    content = bytearray(path.read_bytes())
+    for _ in range(rng.choice([1, 1, 3, 20])):
+        # Headers and settings stand at the beginning.
+        content[rng.randrange(min(len(content), 4_000))] = rng.randrange(256)
+    path.write_bytes(content)
+    assert "\n" not in outcome(folder)
+
+
+def test_a_model_of_the_hub_is_looked_at_like_a_folder(folder, monkeypatch):
+    asked = []
+
+    def snapshot(name, **settings):
+        asked.append((name, settings))
+        return str(folder)
+
+    import huggingface_hub
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    assert HuggingFaceVictim("someone/model").labels
+    (name, settings) = asked[0]
+    assert name == "someone/model"
+    # Nothing that can hold a program is fetched.
+    assert not any(pattern.endswith((".py", ".bin", ".pkl", "*")) for pattern in settings["allow_patterns"])
+    configure(folder, vocab_size=10**9)
+    with pytest.raises(ValueError, match="could not be had"):
+        huggingface.load("someone/model")
+
+
+# --- victims of our own
+
+
+@pytest.fixture
+def own(tmp_path):
+    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.victim import NeuralVictim
+    from discotext.victims.neural.vocabulary import Vocabulary
+
+    torch.manual_seed(0)
+    words = [f"word{number}" for number in range(30)]
+    network = Network(Shape("lstm", 2, 8, hidden=6))
+    save_victim(NeuralVictim(network, Vocabulary(words), torch.randn(31, 8).half().float(), ("a", "b")), tmp_path / "v")
+    return tmp_path / "v"
+
+
+def test_a_victim_of_our_own_comes_back_as_it_was(own):
+    again = load_victim(own)
+    assert again.scores(["word1 word2"]).shape == (1, 2)
+    assert all(parameter.device.type == "cpu" for parameter in again.network.parameters())
+
+
+@pytest.mark.parametrize(("key", "value"), [("hidden", 9_000), ("hidden", 10**7), ("width", 10**8), ("classes", 10**9)])
+def test_sizes_of_a_victim_that_its_weights_do_not_have_are_one_sentence(own, key, value):
+    settings = json.loads((own / "settings.json").read_text())
+    settings["model"][key] = value
+    (own / "settings.json").write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match="does not hold together as a victim") as caught:
+        load_victim(own)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pipeline_that_unpacks_a_thousandfold_is_refused(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    from discotext.victims.scikit import UntrustedError, sklearn_from
+
+    pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(["good", "bad"], [1, 0])
+    skops.dump(pipeline, tmp_path / "model.skops")
+    assert sklearn_from(tmp_path / "model.skops").labels == ("0", "1")
+    with zipfile.ZipFile(tmp_path / "model.skops", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("more.npy", np.zeros(40_000_000, dtype=np.uint8).tobytes() * 4)
+    with pytest.raises(UntrustedError, match="would unpack to"):
+        sklearn_from(tmp_path / "model.skops")

@@ -1,0 +1,209 @@
+"""A run on disk: damage is told and never averaged, nothing is cut unseen, and files keep their nature."""
+
+import json
+import os
+import random
+import stat
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+import discotext as d
+from discotext.cli import cli
+from discotext.experiment.attack import job_of, run
+from discotext.experiment.lines import is_sound, line_of
+from discotext.experiment.merging import merge
+from discotext.experiment.report import read_run
+from discotext.files import write_whole
+from discotext.text.sources import Listed
+
+FINDER = d.Candidates(Listed({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
+TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad"] * 12)]
+LABELS = [1, 0] * 12
+
+
+def scores(texts):
+    z = [2.0 * text.count("good") + text.count("fine") - text.count("poor") - 2.0 * text.count("bad") for text in texts]
+    return [[-one, one] for one in z]
+
+
+def job(**more):
+    settings = {"budget": 0.2, "words": 1, "candidates": FINDER, "limit": None, "seed": 0, "target": None, "chunk": 8}
+    return job_of(scores, (TEXTS, LABELS), ["greedy", "exact"], **{**settings, **more})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    run(job(), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def untimed(path):
+    return [{key: value for key, value in record.items() if "seconds" not in key} for record in read_run(path).records]
+
+
+def summaries_or_sentence(path):
+    try:
+        return read_run(path).summaries
+    except ValueError as error:
+        return str(error)
+
+
+def test_every_line_carries_a_checksum_of_itself(folder):
+    lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
+    assert len(lines) == 48
+    assert all(map(is_sound, lines))
+    assert not any("check" in record for record in read_run(folder).records)
+    assert is_sound(line_of({"text": "a \ud83d half", "number": 1.5}))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_flipped_bit_is_told_or_of_no_harm(folder, seed):
+    rng, path = random.Random(seed), folder / "records.jsonl"
+    expected, content = read_run(folder).summaries, bytearray(path.read_bytes())
+    place = rng.randrange(len(content))
+    content[place] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+    found = summaries_or_sentence(folder)
+    assert found == expected or "records.jsonl" in found
+    # The same command neither goes on nor cuts anything.
+    with pytest.raises(ValueError, match=r"records\.jsonl"):
+        run(job(), folder)
+    assert path.read_bytes() == content
+
+
+def drop_checksums(lines):
+    return [json.dumps({k: v for k, v in json.loads(line).items() if k != "check"}).encode() + b"\n" for line in lines]
+
+
+DAMAGES = {
+    "a line missing": lambda lines: lines[:10] + lines[11:],
+    "two lines exchanged": lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+    "a line twice": lambda lines: [*lines[:5], lines[4], *lines[5:]],
+    "a strange line at the end": lambda lines: [*lines, b"{}\n"],
+    "a line at the end twice": lambda lines: [*lines, lines[-1]],
+    "without checksums": drop_checksums,
+    "units exchanged": lambda lines: lines[8:16] + lines[:8] + lines[16:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_resuming_looks_before_it_cuts(folder, damage):
+    path = folder / "records.jsonl"
+    path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"records\.jsonl, line"):
+        run(job(), folder)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kept", [0, 1, 8, 13, 16, 47])
+@pytest.mark.parametrize("torn", [b"", b'{"id": 3, "te', b"\0" * 100], ids=["whole lines", "half a line", "zeros"])
+def test_a_unit_that_was_not_finished_is_done_again(folder, kept, torn):
+    path = folder / "records.jsonl"
+    expected = untimed(folder)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:kept]) + torn)
+    run(job(), folder)
+    assert untimed(folder) == expected
+
+
+def test_a_run_of_before_without_checksums_can_still_be_reported(folder):
+    settings = json.loads((folder / "settings.json").read_text())
+    del settings["checksum"]
+    (folder / "settings.json").write_text(json.dumps(settings))
+    path, expected = folder / "records.jsonl", read_run(folder).summaries
+    path.write_bytes(b"".join(drop_checksums(path.read_bytes().splitlines())))
+    assert read_run(folder).summaries == expected
+
+
+def test_a_success_without_a_flipped_prediction_is_refused(folder):
+    path = folder / "records.jsonl"
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    won = next(record for record in records if record["status"] in ("reached", "fewest"))
+    won["adversarial_predicted"] = None
+    for record in records:
+        record.pop("check")
+    path.write_bytes(b"".join(map(line_of, records)))
+    with pytest.raises(ValueError, match="its last prediction is not a flipped label"):
+        read_run(folder)
+
+
+# --- merging
+
+
+@pytest.fixture
+def shards(tmp_path):
+    for part in (1, 2):
+        run(job().shard(part, 2), tmp_path / f"part{part}")
+    return [tmp_path / "part1", tmp_path / "part2"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99, 1.0])
+def test_a_merge_that_was_killed_can_be_run_again(shards, tmp_path, share):
+    merge(shards, tmp_path / "whole")
+    expected = (tmp_path / "whole" / "records.jsonl").read_bytes()
+    merge(shards, tmp_path / "killed")
+    (tmp_path / "killed" / "records.jsonl").write_bytes(expected[: int(share * len(expected))])
+    (tmp_path / "killed" / "summary.json").unlink()
+    merge(shards, tmp_path / "killed")
+    assert (tmp_path / "killed" / "records.jsonl").read_bytes() == expected
+    assert (tmp_path / "killed" / "summary.json").exists()
+
+
+def test_a_merge_does_not_write_over_other_records(shards, tmp_path):
+    merge(shards, tmp_path / "whole")
+    path = tmp_path / "whole" / "records.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[1:]))
+    with pytest.raises(ValueError, match="holds other records already"):
+        merge(shards, tmp_path / "whole")
+    assert path.read_bytes() == b"".join(lines[1:])
+
+
+# --- what is no ordinary file
+
+
+def report(folder, *arguments):
+    done = CliRunner().invoke(cli, ["report", str(folder), *map(str, arguments)])
+    assert done.exit_code == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("option", ["--html", "--csv", "--parquet"])
+def test_a_link_is_written_through(folder, tmp_path, option):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    report(folder, option, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert len((tmp_path / "target").read_bytes()) > 1000
+    assert not list(tmp_path.glob("*.new"))
+
+
+@pytest.mark.parametrize("option", ["--html", "--csv", "--parquet"])
+def test_a_pipe_is_written_to(folder, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe")
+    got = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    reader.start()
+    report(folder, option, tmp_path / "pipe")
+    reader.join(timeout=120)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert len(got[0]) > 1000
+
+
+def test_a_device_stays_a_device(tmp_path):
+    try:
+        os.mknod(tmp_path / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        (tmp_path / "null").write_bytes(b"")
+    except OSError:
+        pytest.skip("devices cannot be made here")
+    write_whole(tmp_path / "null", "gone")
+    assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path):
+    with pytest.raises(ValueError, match="cannot be written: is a directory"):
+        write_whole(tmp_path, "x")
+    with pytest.raises(ValueError, match="cannot be written: no such file"):
+        write_whole(tmp_path / "nowhere" / "x", "x")
