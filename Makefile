@@ -83,6 +83,9 @@ bench-cluster: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure what Ray 
 	$(BIN)/python -m benchmarks.cluster picture
 	$(BIN)/python -m benchmarks.tables
 
+strangers: setup $(VENV)/test.stamp ## Try everything as strangers would, by checks that share no code with the package (an hour)
+	$(BIN)/python -m benchmarks.strangers
+
 paper: setup ## The paper's table again (needs DISCOTEXT_DATA; an hour, and 20 minutes to train the victims)
 	$(BIN)/discotext reproduce --out paper --workers 2
 
@@ -93,5 +96,5 @@ docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) .venv-peers site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test slow lint fix bench bench-text bench-peers bench-cluster paper docs clean
+.PHONY: help setup demo test slow lint fix bench bench-text bench-peers bench-cluster strangers paper docs clean
 .SECONDARY:

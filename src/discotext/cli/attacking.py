@@ -64,9 +64,11 @@ def _attacked(victim: str, data: str, solvers: Sequence[str], options: dict[str,
     # What can be wrong is looked at before what takes time.
     executor = executor_of(**{name: options.pop(name) for name in WORKER_OPTIONS})
     look_first(victim, data, solvers, **{name: options[name] for name in ("budget", "words", "shard", "out")})
+    from discotext.experiment.given import is_network
     from discotext.extras import quick_start
 
-    quick_start()
+    if is_network(victim):
+        quick_start()  # before anything else; for others it would only take the time that PyTorch takes to be imported
     from discotext.experiment.attack import job_from_options, perform
 
     taken = {name: options.pop(name) for name in ("as_json", "out")}

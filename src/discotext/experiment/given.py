@@ -103,6 +103,11 @@ def budgets_from_options(budget: Sequence[str], words: Sequence[int]) -> tuple[B
     return budgets_of(list(budget) or 0.2, list(words) or None)
 
 
+def is_network(victim: str) -> bool:
+    """Whether what names a victim names one that runs on PyTorch: a folder, or a model of Hugging Face."""
+    return victim.partition(":")[0] not in ("sklearn", "py", "http", "https")
+
+
 def look_for_victim(given: str) -> None:
     """Say that a victim is not there, if it is one that would be in a file or a folder."""
     kind, mark, rest = given.partition(":")

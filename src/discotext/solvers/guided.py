@@ -61,7 +61,10 @@ class Plan:
         """(B,) passes for each problem, those that brought it here included."""
         near = np.ones(len(batch))
         if goal is not None:
-            missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
+            with np.errstate(invalid="ignore"):
+                missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
+            # Of a goal without end, or where nothing but forbidden choices was met, the whole way is missing.
+            missing = np.where(np.isnan(missing), 1.0, missing)
             near[best.problems] = np.clip(1 - missing / self.missing, 0, 1)
         return np.asarray(near * np.maximum(self.passes, self.multiple * greedy_passes(batch)))
 

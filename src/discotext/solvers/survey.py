@@ -57,6 +57,8 @@ def measured(
     swapped = at.choices[rows]
     swapped[np.arange(len(tried)), positions - layout.first_position[rows]] = tried - layout.starts[positions]
     gains = np.full(len(slopes), -np.inf)
-    gains[tried] = oracle.score(at.problems[rows], swapped) - at.scores[rows]
+    # From a forbidden choice a swap gains what it scores.
+    base = np.where(np.isfinite(at.scores), at.scores, 0.0)
+    gains[tried] = oracle.score(at.problems[rows], swapped) - base[rows]
     gains[chosen] = 0.0
     return gains

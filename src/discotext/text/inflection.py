@@ -68,7 +68,7 @@ class _WithoutSpacy:
 
 @cache
 def _tables() -> Any:
-    """lemminflect, without spaCy: where that is installed it would be imported too, for seconds, and PyTorch with it."""
+    """lemminflect, without spaCy: where that is installed it would be imported too, and PyTorch with it."""
     finder = _WithoutSpacy()
     sys.meta_path.insert(0, finder)
     try:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -21,12 +22,12 @@ from discotext.victims.neural.training import Training, measured, train
 HELD_OUT = 0.2  # of a file, for the test
 # A data set of so few texts is gone through more often, and its word vectors are learnt along: there is time for both.
 SMALL = 20_000
-STEPS = 2_000  # of training at least, on small data
+STEPS = 1_000  # of training, on small data
 
 
-def default_vectors() -> tuple[WordVectors, str]:
+def default_vectors(packaged: bool = False) -> tuple[WordVectors, str]:
     """Vectors to begin with, and their name: GloVe from the data folder, else those that come with the package."""
-    folder = os.environ.get("DISCOTEXT_DATA")
+    folder = None if packaged else os.environ.get("DISCOTEXT_DATA")
     found = (
         sorted(path for ending in FORMATS for path in Path(folder, "vectors").glob(f"glove*100d*{ending}"))
         if folder
@@ -37,9 +38,14 @@ def default_vectors() -> tuple[WordVectors, str]:
     return embedded_vectors(), "discotext (GloVe, counter-fitted)"
 
 
+def cuda() -> bool:
+    """Whether there is a GPU, which is slow in double precision and gives figures of its own anyway."""
+    return bool(torch.cuda.is_available())
+
+
 def settings_for(chosen: dict[str, Any], rows: int) -> Training:
     """Training settings: what was chosen, and for the rest what suits so many texts."""
-    usual: dict[str, Any] = {"tune_vectors": rows < SMALL}
+    usual: dict[str, Any] = {"tune_vectors": rows < SMALL, "precise": rows < SMALL and not cuda()}
     if rows < SMALL:
         usual |= {"epochs": max(6, min(40, round(STEPS * Training.batch / max(rows, 1)))), "patience": 6}
     return Training(**{**usual, **{name: value for name, value in chosen.items() if value is not None}})
@@ -53,15 +59,19 @@ def make(
     limit: int | None,
     columns: tuple[str | None, str | None],
     chosen: dict[str, Any],
+    packaged: bool = False,
 ) -> dict[str, Any]:
-    """Train on a named data set or file, measure, store, and report."""
+    """Train on a named data set or file, measure, store, and report.
+
+    packaged: begin with the vectors that come with the package, whatever the data folder holds.
+    """
     seed = chosen.get("seed") or 0
     known, unseen = _parts(data, test, columns, seed)
     if unseen.names != known.names:
         raise ValueError(f"the test data has classes {unseen.names}, but training has {known.names}; use the same")
     if limit is not None:
         known = known.sample(limit, seed)
-    start, name = (WordVectors.read(vectors), str(vectors)) if vectors else default_vectors()
+    start, name = (WordVectors.read(vectors), str(vectors)) if vectors else default_vectors(packaged)
     settings = settings_for(chosen, len(known))
     console = Console(stderr=True)
     columns_shown = (

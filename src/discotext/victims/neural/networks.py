@@ -63,7 +63,7 @@ class Network(nn.Module):
         else:
             self.reader = nn.Sequential(nn.Linear(shape.width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
         self.norm = nn.BatchNorm1d(hidden)
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = Dropout(shape.dropout)
         self.last = nn.Linear(hidden, shape.classes)
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
@@ -102,6 +102,16 @@ class Network(nn.Module):
     def _averaged(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         result: Tensor = self.reader(vectors.sum(1) / lengths.clamp(min=1).unsqueeze(-1).to(vectors))
         return result
+
+
+class Dropout(nn.Dropout):
+    """Dropout that drops the same on every processor; PyTorch's own draws differently on Intel's and on others."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if not self.training:
+            return input
+        kept = torch.rand(input.shape, device=input.device) >= self.p
+        return input * kept.to(input) / (1 - self.p)
 
 
 def within(lengths: Tensor, size: int) -> Tensor:

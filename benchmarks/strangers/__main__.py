@@ -1,0 +1,48 @@
+"""Everything a stranger might try, one after the other; the table of tries and failures at the end.
+
+    python -m benchmarks.strangers [NAME…] [--seed S]
+
+Some of it takes long (`kills` a quarter of an hour, `model_folders` some minutes). The status is 1 if anything failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+TRIES = {
+    "solutions": 9_311,
+    "data_files": 2_600,
+    "kills": 56,
+    "browser": 46,
+    "model_folders": 524,
+    "services": 10_000,
+    "sizes": 100,
+    "run_folders": 300,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.strangers", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(TRIES)}; all of them by default")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    unknown = set(given.names) - set(TRIES)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose among {', '.join(TRIES)}")
+    rows = []
+    for name in given.names or TRIES:
+        outcome = importlib.import_module(f"benchmarks.strangers.{name}").run(TRIES[name], given.seed)
+        rows.append((name, outcome.tries, len(outcome.failures)))
+        for failure in outcome.failures:
+            print(f"{name}: {failure}")
+        print(f"{name}: {outcome.tries:,} tries, {len(outcome.failures)} failures", flush=True)
+    print("\n| tried | tries | failures |\n| --- | --- | --- |")
+    for name, tries, failures in rows:
+        print(f"| {name.replace('_', ' ')} | {tries:,} | {failures} |")
+    return int(any(failures for _, _, failures in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
