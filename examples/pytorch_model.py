@@ -3,8 +3,7 @@
     pip install "discotext[demo]"
     python examples/pytorch_model.py [TEXTS]
 
-What makes a module a victim: a name, labels, scores of texts, and, where `gradients` is true, an oracle that hands it
-vectors in place of words.
+What makes a module a victim: a name, labels, scores of texts, and with `gradients` an oracle that hands it vectors.
 """
 
 import sys

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+
+from safetensors.torch import load_file  # noqa: E402
 
 from discotext import Candidates, Disco, Exact, Space, check_oracle, solve  # noqa: E402
 from discotext.data.examples import Examples  # noqa: E402
@@ -137,10 +140,13 @@ SETTINGS = {"hidden": 16, "epochs": 4, "batch": 16, "seed": 1}
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_learns(kind):
-    victim, progress = train(toy(), embedded_vectors(), Training(kind=kind, **SETTINGS))
+    # So few steps leave the averages of batch normalisation behind for some epochs.
+    victim, progress = train(
+        toy(), embedded_vectors(), Training(kind=kind, **{**SETTINGS, "epochs": 12, "patience": 9})
+    )
     assert progress.best > 0.9
     assert victim.labels == ("negative", "positive")
-    assert (victim.scores(["a great film", "an awful film"]).argmax(1) == [1, 0]).all()
+    assert (victim.scores(toy().texts).argmax(1) == toy().labels).mean() > 0.9
 
 
 def test_the_same_seed_gives_the_same_victim_and_tuned_vectors_move():
@@ -284,6 +290,29 @@ def test_train_reports_accuracy_with_its_interval(trained):
     again = discotext("train", folder / "toy.jsonl", "--out", folder / "v")
     assert again.returncode == 1
     assert "holds a victim already" in again.stderr
+
+
+# Code for other processors, and sums in another order: what differs between machines.
+MACHINES = [
+    {"OMP_NUM_THREADS": "1"},
+    {"OMP_NUM_THREADS": "3"},
+    {"OMP_NUM_THREADS": "1", "ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "MKL_CBWR": "COMPATIBLE"},
+]
+
+
+def test_every_machine_trains_the_same_network(trained, tmp_path):
+    folder, _ = trained
+    found = []
+    for number, machine in enumerate(MACHINES):
+        out = tmp_path / str(number)
+        line = ["train", folder / "toy.jsonl", "--model", "lstm", "--out", out, "--epochs", 3]
+        done = discotext(*line, env={**os.environ, "DISCOTEXT_DATA": "", **machine})
+        assert done.returncode == 0, done.stderr
+        found.append(load_file(out / "weights.safetensors"))
+    for other in found[1:]:
+        # What is kept is rounded, and once in a while two numbers that all but agree round to neighbours.
+        for name, tensor in found[0].items():
+            torch.testing.assert_close(other[name], tensor, rtol=1e-3 if name == "table" else 1e-6, atol=1e-9)
 
 
 def test_predict_prints_json_lines(trained):

@@ -291,7 +291,10 @@ def test_texts_on_which_the_victim_fails_hangs_or_kills_cost_those_texts_alone(c
     assert "this text is too much" in errors[12]
     assert "not done within 5000 seconds" in errors[21]
     assert "the worker ended" in errors[33]
-    assert untimed(r for r in found if r["id"] not in errors) == untimed(r for r in whole if r["id"] not in errors)
+    # Those that were in one call with a text that fails are asked once more, and the tolerance is measured without it.
+    known = {"forwards": 0, "tolerance": 0}
+    mine, others = ([{**r, **known} for r in part if r["id"] not in errors] for part in (found, whole))
+    assert untimed(mine) == untimed(others)
 
 
 def test_a_full_disk_ends_in_a_sentence_and_with_room_the_run_goes_on(tmp_path, attack_command, cluster):

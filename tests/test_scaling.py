@@ -127,7 +127,7 @@ def test_a_tally_says_what_the_records_say_in_whatever_portions_they_come(record
     tally = Tally(OF)
     for begin in range(0, len(records), portion):
         tally.add(records[begin : begin + portion])
-    assert tally.summaries == summaries(OF, records, 3)
+    assert tally.summaries == summaries(OF, records)
     assert tally.error == ("failed" if any(row["status"] == "failed" for row in records) else None)
     for budget, summary in zip(OF["budgets"], tally.summaries, strict=True):
         mine = [row for row in records if row["share"] == budget]

@@ -1,7 +1,6 @@
 """Sizes that a stranger chooses: a few bytes of a file that ask for more than any machine has.
 
-Whatever number stands in a file, the command ends with one sentence and status 1, within 2.5 GiB and two minutes of
-computing. Here is also what the other trials call the command line with, and the small models they damage.
+Whatever it says, the command ends with one sentence and status 1, within 2.5 GiB and two minutes of computing.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from typing import Any, NoReturn
 
 from benchmarks.strangers import Outcome, main
 
+# What follows first is used by the other trials as well: how a command is called, and small models to be damaged.
 os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 WORDS = "a the film movie was is good bad lovely awful story acting we bought it and dull fine slow plot".split()
 KINDS = ("Bert", "Roberta", "DistilBert", "GPT2", "Bart")
@@ -228,23 +228,20 @@ def zipped_anew(path: Path, what: str, content: Iterator[bytes], before: bool = 
 
 SIZES = {
     "Bert": "num_hidden_layers=3e3 num_hidden_layers=1e8 hidden_size=9e3 hidden_size=1e6 vocab_size=1e9 num_labels=1e9 "
-    "max_position_embeddings=1e9 type_vocab_size=1e9 intermediate_size=1e9 num_labels=1e6",
+    "max_position_embeddings=1e9 type_vocab_size=1e9 intermediate_size=1e9 num_labels=1e6 albert.num_hidden_groups=1e8 "
+    "albert.inner_group_num=1e8 mobilebert.num_feedforward_networks=1e8 canine.num_hash_functions=1e8 "
+    "t5.num_layers=1e8 perceiver.num_blocks=1e8 mixtral.num_local_experts=1e8",
     "Roberta": "max_position_embeddings=1e9 vocab_size=1e12",
     "DistilBert": "n_layers=3e3 dim=9e3 hidden_dim=1e9 vocab_size=1e9",
     "GPT2": "n_layer=1e8 n_positions=1e9 n_positions=1e5 n_embd=1e6 n_inner=1e9",
     "Bart": "encoder_layers=1e8 decoder_layers=3e3 d_model=9e3 encoder_ffn_dim=1e9",
 }
-PARTS = "mixtral.num_local_experts t5.num_layers albert.num_hidden_groups albert.inner_group_num perceiver.num_blocks "
-PARTS += "mobilebert.num_feedforward_networks canine.num_hash_functions"
 OTHERS: list[Json] = [
-    {"model_type": kind, key: 10**8} for kind, _, key in (one.partition(".") for one in PARTS.split())
-]
-OTHERS += [
     {"model_type": "gemma3", "text_config": {"num_hidden_layers": 10**8}},
     {"model_type": "t5gemma", "encoder": {"num_hidden_layers": 10**8}},
     {"model_type": "qwen3_5", "vision_config": {"depth": 10**8}},
-    {"model_type": "gpt_neo", "num_layers": 2, "attention_types": [[["global"], 10**9]]},
-    {"model_type": "funnel", "num_hidden_layers": None, "block_sizes": [10**8]},
+    {"model_type": "gpt_neo", "num_layers": 2, "attention_types": [[["global"], BIG]]},
+    {"model_type": "funnel", "num_hidden_layers": None, "block_sizes": [BIG]},
 ]
 SHOUT = {"type": "Replace", "pattern": {"String": "o"}, "content": "o" * 10}
 READERS: list[Json] = [
@@ -254,8 +251,7 @@ READERS: list[Json] = [
     {"model": {"type": "WordLevel", "vocab": {"a": 0, "film": 4_000_000_000}, "unk_token": "a"}},
 ]  # fmt: skip
 NETWORKS: list[Json] = [{"hidden": 9000}, {"hidden": BIG}, {"width": 10**6}, {"classes": BIG}, {"hidden": 10**30}]
-NETWORKS += [{"kind": "wcnn", "hidden": BIG}, {"kind": "dan", "hidden": 10**5}, {"kind": "rnn", "width": BIG}]
-NETWORKS += [{"vocabulary": b"\n" * 30_000_000}]
+NETWORKS += [{"kind": "wcnn", "hidden": BIG}, {"kind": "dan", "hidden": 10**5}, {"vocabulary": b"\n" * 30_000_000}]
 PIPELINES: dict[str, tuple[str, Callable[[], Iterator[bytes]], bool]] = {
     "an extra member of 3 GiB": ("more.npy", lambda: nulls(3 * GIB), False),
     "an array of 3 GiB": (".npy", lambda: array_of(f"({3 * GIB // 8},)", 3 * GIB), False),
@@ -279,8 +275,9 @@ def cases() -> Iterator[Case]:
         return lambda at: says(at / name, **values)
 
     for kind, key, size in ((kind, *pair.split("=")) for kind, pairs in SIZES.items() for pair in pairs.split()):
-        names = {"id2label": None, "label2id": None} if key == "num_labels" else {}
-        yield f"{kind} with {key}={size}", f"hf:{kind}", changed("config.json", {key: int(float(size)), **names})
+        model, _, name = key.rpartition(".")
+        more = {"id2label": None, "label2id": None} if key == "num_labels" else {"model_type": model} if model else {}
+        yield f"{kind} with {key}={size}", f"hf:{kind}", changed("config.json", {name: int(float(size)), **more})
     for values in OTHERS:
         yield f"a config of {values}", "hf:Bert", changed("config.json", values)
     for values in READERS:

@@ -11,7 +11,7 @@ from typing import Any
 
 from discotext.experiment.folder import RunFolder
 from discotext.experiment.metrics import succeeded, summaries
-from discotext.experiment.report.reading import checked_records, checked_settings, read_run
+from discotext.experiment.report.reading import all_records, checked_settings, read_run
 from discotext.files import write_whole
 
 Rows = list[tuple[str, str]]
@@ -73,7 +73,7 @@ def texts_and_turned(path: str | Path) -> tuple[Rows, Rows]:
     settings = checked_settings(path)
     names = [str(name) for name in settings.get("classes", settings["labels"])]
     found: list[tuple[int, str, str | None, str]] = []
-    for record in checked_records(path, settings):
+    for record in all_records(path, settings):
         new = record["adversarial_text"] if succeeded(record) else None
         found.append((record["id"], record["text"], new, names[record["label"]]))
     found.sort(key=lambda one: one[0])  # the file has them as they were done

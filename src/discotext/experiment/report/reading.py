@@ -106,7 +106,7 @@ def budget_of(row: Record) -> str:
 def read_run(path: str | Path, empty: bool = False) -> Run:
     """The run in a folder, text after text, or a sentence why there is none. empty: whether it may have no records."""
     settings = checked_settings(path)
-    records = sorted(checked_records(path, settings), key=lambda record: int(record["id"]))
+    records = sorted(all_records(path, settings), key=lambda record: int(record["id"]))
     if not records and not empty:
         raise ValueError(f"{path} holds no records yet: records.jsonl is empty; has the run begun?")
     return Run(settings, records, _expected(settings))
@@ -120,6 +120,19 @@ def checked_settings(path: str | Path) -> dict[str, Any]:
         where = Path(path) / "settings.json"
         raise ValueError(f"{where} is not of a run: {trouble}; give a folder that --out made")
     return settings
+
+
+def all_records(path: str | Path, settings: dict[str, Any]) -> Iterator[Record]:
+    """The records of a run; a sentence if it was finished and some are gone."""
+    count = 0
+    for record in checked_records(path, settings):
+        count += 1
+        yield record
+    if count < _expected(settings) and (Path(path) / "summary.json").exists():
+        raise ValueError(
+            f"{Path(path) / 'records.jsonl'} has {count:,} of {_expected(settings):,} records, though the run was "
+            "finished: lines are missing; restore the file from a copy, or run the same command again"
+        )
 
 
 def checked_records(path: str | Path, settings: dict[str, Any]) -> Iterator[Record]:

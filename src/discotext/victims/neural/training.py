@@ -8,7 +8,7 @@ anything else gain most). Only the first words of very long texts are learnt fro
 In single precision, kinds of processors and numbers of threads differ in the last digit of a sum. That digit decides
 which of two nearly equal states is the maximum over a text, hence which word learns, and after a few hundred steps the
 networks have little in common but their accuracy. In double precision (`precise`) such near ties hardly happen, and
-machines that differ make the same network, to the last bit of what is kept, for two to three times the work.
+machines that differ make the same network, to the last digit of what is kept, for two to three times the work.
 """
 
 from __future__ import annotations
