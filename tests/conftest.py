@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 
@@ -18,6 +20,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def small_numbers() -> Iterator[None]:
+    """A command that runs in this process may have told the processor to treat the smallest numbers as zero."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")

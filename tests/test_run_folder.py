@@ -73,6 +73,16 @@ def test_a_flipped_bit_is_told_or_of_no_harm(folder, seed):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_a_flipped_bit_of_the_settings_is_told_or_of_no_harm(folder, seed):
+    rng, path = random.Random(seed), folder / "settings.json"
+    expected, content = read_run(folder).summaries, bytearray(path.read_bytes())
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+    found = summaries_or_sentence(folder)
+    assert found == expected or "settings.json" in found
+
+
 def drop_checksums(lines):
     return [json.dumps({k: v for k, v in json.loads(line).items() if k != "check"}).encode() + b"\n" for line in lines]
 
@@ -110,7 +120,7 @@ def test_a_unit_that_was_not_finished_is_done_again(folder, kept, torn):
 
 def test_a_run_of_before_without_checksums_can_still_be_reported(folder):
     settings = json.loads((folder / "settings.json").read_text())
-    del settings["checksum"]
+    del settings["checksum"], settings["check"]
     (folder / "settings.json").write_text(json.dumps(settings))
     path, expected = folder / "records.jsonl", read_run(folder).summaries
     path.write_bytes(b"".join(drop_checksums(path.read_bytes().splitlines())))

@@ -97,8 +97,7 @@ def cut(folder: Path, rng: random.Random) -> None:
 
 
 def more(folder: Path, content: bytes) -> None:
-    with (folder / "records.jsonl").open("ab") as file:
-        file.write(content)
+    (folder / "records.jsonl").write_bytes((folder / "records.jsonl").read_bytes() + content)
 
 
 def setting(folder: Path, rng: random.Random) -> None:
@@ -203,14 +202,13 @@ def reading_law(trial: Trial, name: str, folder: Path, command: str) -> str | No
 
 def going_on_law(trial: Trial, name: str, folder: Path) -> str | None:
     """The same `compare` again: refused without a trace, or whole again with nothing lost."""
-    names = ("records.jsonl", "settings.json", "summary.json")
-    before = {one: (folder / one).read_bytes() for one in names}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     ended = trial.call(*COMPARE, str(folder))
     if trouble := bad_end(ended):
         return trouble
-    after = {one: (folder / one).read_bytes() for one in names}
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
     if ended.status == 1:
-        differ = [one for one in names if before[one] != after[one]]
+        differ = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         sizes = f"{len(before['records.jsonl'])} bytes of records before, {len(after['records.jsonl'])} after"
         return f"refused, yet {differ[0]} was changed ({sizes}): {ended.last[:120]}" if differ else None
     if [timeless(line) for line in lines_of(folder)] != trial.timeless:
@@ -230,6 +228,8 @@ def damaged(trial: Trial, number: int, rng: random.Random) -> str | None:
     folder = trial.scratch / "copy"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(trial.whole, folder)
+    if number // len(DAMAGES) % 2:
+        (folder / "summary.json").unlink()  # as if the run had not come to its end
     DAMAGES[name](folder, rng)
     troubles = {"report": reading_law(trial, name, folder, "report")}
     if number % 3 == 1:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from discotext.experiment.lines import has_checksum, is_sound, line_of
+from discotext.experiment.lines import checksum, has_checksum, is_sound, line_of
 from discotext.experiment.work import Record
 from discotext.files import cannot_write, reason, write_whole
 
@@ -76,7 +76,8 @@ class RunFolder:
                     f"{_short(settings.get(key))}; choose another folder, or remove this one"
                 )
             return
-        write_whole(there, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+        checked = {**settings, "check": settings_checksum(settings)}
+        write_whole(there, json.dumps(checked, indent=2, ensure_ascii=False) + "\n")
 
     def cut(self, lines: int) -> None:
         """Keep the first lines, which have been read and checked, and cut off what follows them."""
@@ -165,7 +166,17 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         raise ValueError(f"{file} is not JSON: {_json_trouble(error)}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{file} holds no settings of a run; give a folder that --out made")
+    check = found.pop("check", None)
+    if check is not None and check != settings_checksum(found):
+        raise ValueError(
+            f"{file} is not what was written there (its checksum differs); restore it from a copy, or run again in "
+            "another folder"
+        )
     return found
+
+
+def settings_checksum(settings: dict[str, Any]) -> str:
+    return checksum(json.dumps(settings, sort_keys=True).encode())
 
 
 def read_records(path: str | Path, with_checksums: bool = False) -> Iterator[Record]:
