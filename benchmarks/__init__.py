@@ -1,1 +1,1 @@
-"""Measurements, one module each; `make bench` runs them. Results are kept under benchmarks/results/."""
+"""Benchmarks, one module each; `make bench` runs the quick ones. Results are stored in benchmarks/results."""

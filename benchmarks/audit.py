@@ -1,10 +1,11 @@
-"""Do people accept the candidates? Draws random sentences of real test data and lists every candidate in its place.
+"""Do readers accept the candidates? Draws random sentences of real test data and lists every candidate in context.
 
-    python -m benchmarks.audit draw      writes the pairs of 200 sentences, verdicts empty
-    python -m benchmarks.audit score     reads the verdicts (1 accepted, 0 not) and prints the shares
+    python -m benchmarks.audit draw      writes the pairs of 200 sentences, without verdicts
+    python -m benchmarks.audit score     reads the verdicts (1 accepted, 0 rejected) and prints the shares
 
-A reader accepts a pair if the sentence with the candidate is grammatical and natural and says nearly the same. Only the
-words around a change are written, not the data. Sentences are of the test parts: nothing was tuned on them.
+A reader accepts a pair if the sentence with the candidate is grammatical and natural and has nearly the same meaning.
+The file contains only the words around a change, not the data. The sentences are from test sets, on which nothing was
+tuned.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pyarrow.parquet as parquet
-
 from benchmarks.results_file import RESULTS
-from discotext.intervals import wilson
+from discotext.support.intervals import wilson
 from discotext.text.candidates import Candidates
 
+READ = {"date": "2026-11-16", "commit": "7873326b"}  # when the pairs in the file were judged
 FILE = RESULTS / "candidates_audit.tsv"
 COLUMNS = ["data", "row", "sentence", "before", "word", "candidate", "after", "verdict"]
 SETS = {"imdb": 67, "ag_news": 67, "trec": 66}
-AROUND = 60  # characters shown on each side
+CONTEXT = 60  # characters shown on each side
 
 
-def sentences(folder: Path, seed: int) -> list[tuple[str, int, str]]:
-    """(data set, row, sentence): so many of each set, each of another row."""
+def draw_sentences(folder: Path, seed: int) -> list[tuple[str, int, str]]:
+    """(data set, row, sentence): the numbers in SETS of each data set, at most one sentence per row."""
+    from pyarrow import parquet
+
     rng = random.Random(seed)
     found = []
     for name, wanted in SETS.items():
@@ -43,16 +45,16 @@ def sentences(folder: Path, seed: int) -> list[tuple[str, int, str]]:
 
 
 def draw(folder: Path, seed: int) -> None:
-    drawn = sentences(folder, seed)
+    drawn = draw_sentences(folder, seed)
     finder = Candidates()
     rows, words, able = [], 0, 0
     for number, ((name, row, text), found) in enumerate(
-        zip(drawn, finder.of_texts([text for _, _, text in drawn]), strict=True)
+        zip(drawn, finder.find([text for _, _, text in drawn]), strict=True)
     ):
         words += len(found)
         for one in found:
             able += bool(one.candidates)
-            before, after = text[max(0, one.start - AROUND) : one.start], text[one.end : one.end + AROUND]
+            before, after = text[max(0, one.start - CONTEXT) : one.start], text[one.end : one.end + CONTEXT]
             rows += [[name, row, number, *(" ".join(part.split()) for part in (before, one.word, candidate, after)), ""]
                      for candidate in one.candidates]  # fmt: skip
     with FILE.open("w", newline="", encoding="utf-8") as file:
@@ -61,7 +63,7 @@ def draw(folder: Path, seed: int) -> None:
 
 
 def shares() -> list[tuple[str, int, float, float, float]]:
-    """(which sentences, pairs, share accepted, its interval) of the audit as it was read."""
+    """(data set or "all", pairs, share accepted, lower and upper end of its interval)."""
     with FILE.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     unread = [row for row in rows if row["verdict"] not in ("0", "1")]
@@ -90,7 +92,9 @@ def main() -> None:
         return score()
     folder = os.environ.get("DISCOTEXT_DATA")
     if not folder:
-        raise SystemExit("DISCOTEXT_DATA names no folder with imdb_test.parquet and the others; set it")
+        raise SystemExit(
+            "DISCOTEXT_DATA is not set; set it to the folder with imdb_test.parquet and the other test sets"
+        )
     return draw(Path(folder), given.seed)
 
 

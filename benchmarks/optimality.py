@@ -1,8 +1,8 @@
-"""How often does each solver find the true optimum, and for how many passes?
+"""How often does each solver find the true optimum, and in how many passes?
 
 500 random networks (seeds 0 to 499) over 12 positions with 5 candidates of 8 dimensions, at most 3 changes, two hidden
-layers of 64 units. All 15,185 choices of each are enumerated by `Exact`, so the optimum is known. Enumeration of small
-spaces inside `Disco` is switched off: this measures the search.
+layers of 64 units. `Exact` enumerates all 15,185 choices of each, so the optimum is known. The enumeration of small
+spaces inside `Disco` is switched off, since the benchmark is about the search.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.results_file import draw, save, show
-from discotext import Beam, Disco, Exact, LocalSearch, Random, Solver, solve, solver_named
-from discotext.yardstick import RandomNetworks
+from discotext import solve
+from discotext.search import Solver
+from discotext.solvers import Beam, Disco, DiscoAdam, Exact, LocalSearch, Random, make_solver
+from discotext.theory.random_networks import RandomNetworks
 
 NETWORKS = 500
 SOLVERS: dict[str, Solver] = {
@@ -25,7 +27,7 @@ SOLVERS: dict[str, Solver] = {
     "disco, effort 1": Disco(effort=1, enumerate=False),
     "disco, effort 3": Disco(effort=3, enumerate=False),
     **{
-        name: solver_named(name)
+        name: make_solver(name)
         for name in (
             "disco-frank-wolfe",
             "disco-adam",
@@ -40,7 +42,7 @@ SOLVERS: dict[str, Solver] = {
         )
     },
     "local-search, random": LocalSearch(guide="random"),
-    "disco-adam, confidence": Disco(method="adam", reading="confidence"),
+    "disco-adam, confidence": DiscoAdam(reading="confidence"),
     "beam 4": Beam(4),
     "beam 8": Beam(8),
     "random": Random(draws=135),
@@ -51,12 +53,12 @@ def measure(activation: Any, scale: float) -> list[dict[str, Any]]:
     """Every solver on one family of networks."""
     networks = RandomNetworks(range(NETWORKS), activation=activation, scale=scale)
     family = f"{activation} × {scale:g}"
-    talk = Console(stderr=True)
-    talk.print(f"{family}: enumerating {NETWORKS} networks …")
+    console = Console(stderr=True)
+    console.print(f"{family}: enumerating {NETWORKS} networks …")
     optima = solve(networks.batch, networks, Exact())
     assert all(optimum.proved for optimum in optima)
     rows = []
-    for name, solver in track(SOLVERS.items(), description=family, console=talk):
+    for name, solver in track(SOLVERS.items(), description=family, console=console):
         began = time.perf_counter()
         solutions = solve(networks.batch, networks, solver)
         seconds = time.perf_counter() - began

@@ -1,24 +1,24 @@
-"""Relaxations of other papers' kind, as solvers of ours: the same problem, oracle, counting, taking back and goal.
+"""Relaxations from other papers as solvers: with the same problem, oracle, counting, pruning and goal.
 
-Both hold free parameters θ for each candidate, mix by w = softmax(θ) and climb the score by Adam:
+Both have free parameters θ for each candidate, mix with w = softmax(θ) and maximise the score with Adam:
 
-    `Gbda`   Guo et al. 2021, "Gradient-based adversarial attacks against text transformers": Gumbel noise makes
-             random mixtures, the nearer to single words the lower the temperature; at the end texts are drawn.
-    `Ascc`   Dong et al. 2021, "Towards robustness against natural language word substitutions": no noise; the entropy
-             of the mixtures is a penalty, which drives them to single words.
+    `Gbda`   Guo et al. 2021, "Gradient-based adversarial attacks against text transformers": Gumbel noise gives
+             random mixtures, closer to single words for lower temperatures; at the end texts are sampled.
+    `Ascc`   Dong et al. 2021, "Towards robustness against natural language word substitutions": no noise; a
+             penalty on the entropy of the mixtures drives them to single words.
 
-Neither has a budget: GBDA keeps near the text by a language model and a similarity, ASCC by its candidates alone. What
-is adapted here, for both, so that at most m words change, was tried on training texts:
+Neither has a budget: GBDA stays close to the text with a language model and a similarity term, ASCC with its candidates
+alone. To change at most m words, both are adapted as follows; the choices were made on training texts:
 
-    loss      the score of the problem (for an attack the margin), without similarity and language model: candidates
-              and budget stand in their place.
-    start     the uniform mixture. ASCC's is random and very near to it. GBDA's (15 for the original) is made for
-              vocabularies of tens of thousands of words and a hundred steps; a few steps do not leave it.
-    Adam      second moments are means over a text. With one for each parameter, the first steps are equally long for
-              all of them and forget which words gain much, which is what a budget has to know.
-    rounding  of every iterate, in two ways: the m most probable changes, which is theirs, and the m changes that gain
-              most by the slope at the mixture, which is our Frank–Wolfe step and lent to them: it finds more. Both are
-              scored at once, so that a problem that reaches its goal leaves.
+    loss      the score of the problem (for an attack, the margin). Candidates and budget replace the similarity and
+              language model terms.
+    start     the uniform mixture. ASCC starts at random very close to it. GBDA's start (15 for the original) is meant
+              for vocabularies of tens of thousands of words and a hundred steps; a few steps do not leave it.
+    Adam      second moments are means over a text. With one per parameter, the first steps have equal length in all
+              parameters and lose the information which words gain most, which a budget needs.
+    rounding  of every iterate, in two ways: the m most probable changes, as in the papers, and the m changes with the
+              largest gain by the gradient at the mixture, the Frank–Wolfe step of this package, which finds more. Both
+              are scored at once, so that a problem that reaches its goal can stop.
 """
 
 from __future__ import annotations
@@ -29,26 +29,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from discotext.oracle import RelaxedOracle
-from discotext.problem import Batch
-from discotext.rounding import best_vertex, keep_largest
-from discotext.sampling import draw
-from discotext.segments import Choices, Floats, Ints, segment_argmax, segment_max, segment_sum
-from discotext.solvers import Proposal, Proposals, Solver, solver_named
-from discotext.solvers.climbing import Climbers
-from discotext.solvers.proposal import among
-from discotext.wrappers import goal_of
+from discotext.core.arrays import Choices, Floats, Ints, segment_argmax, segment_max, segment_sum
+from discotext.core.oracle import RelaxedOracle
+from discotext.core.problem import Batch
+from discotext.core.rounding import best_vertex, keep_largest
+from discotext.core.sampling import draw
+from discotext.search.climbing import Climbers
+from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
+from discotext.solvers import make_solver
 
-ROUND = 10  # draws per call, so that a problem that reaches its goal leaves before all are spent
+ROUND = 10  # draws per call, so that a problem that reaches its goal stops early
 
 
 @dataclass(frozen=True)
-class Gbda:
-    """Climb the mean score of Gumbel-softmax samples, then draw texts; of a draw, the m most probable changes stay.
+class Gbda(Solver):
+    """Maximise the mean score of Gumbel-softmax samples, then draw texts; each keeps its m most probable changes.
 
-    samples: for each step, a gradient each (the paper: 10); one finds about as much for less.
-    temperature: of the samples; the smaller, the nearer to single words.
-    margin: a sample that is this much above the goal is not pushed on (the paper's κ); without a goal, all are.
+    samples: per step, one gradient each (the paper: 10); one sample finds about as much at lower cost.
+    temperature: of the samples; lower values are closer to single words.
+    margin: a sample this far above the goal gets no gradient (the paper's κ); ignored without a goal.
     draws: texts drawn at the end (the paper: 100).
     """
 
@@ -67,27 +66,26 @@ class Gbda:
         check_above_zero("rate", self.rate)
         check_above_zero("temperature", self.temperature)
 
-    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         at = Ascent.start(batch)
-        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, rng))
+        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, search))
         left = self.draws
         while left and len(at.rows):
             again = np.repeat(np.arange(len(at.rows)), min(left, ROUND))
             left -= min(left, ROUND)
             layout, theta = at.layout.take(again), at.theta[at.layout.flat_rows(again)]
-            drawn = layout.chosen(draw(layout, softmax(theta, layout), rng))
+            drawn = layout.chosen(draw(layout, softmax(theta, layout), search.rng))
             found = Climbers.at(batch, oracle, at.rows[again], likeliest(drawn, theta, layout))
             at.keep((yield found.proposal()))
 
-    def _slopes(self, oracle: RelaxedOracle, at: Ascent, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def _slopes(self, oracle: RelaxedOracle, at: Ascent, search: Search) -> tuple[Floats, Floats]:
         """The mean slope in θ over samples, and the mean slope in the mixtures."""
         again = np.repeat(np.arange(len(at.rows)), self.samples)
         layout, flat = at.layout.take(again), at.layout.flat_rows(again)
-        alpha = softmax((at.theta[flat] + rng.gumbel(size=len(flat))) / self.temperature, layout)
+        alpha = softmax((at.theta[flat] + search.rng.gumbel(size=len(flat))) / self.temperature, layout)
         scores, gradient = oracle.relaxed(at.rows[again], alpha)
-        goal = goal_of(oracle)
-        if goal is not None:
-            gradient = gradient * (scores < goal + self.margin)[layout.row_of]
+        if search.goal is not None:
+            gradient = gradient * (scores < search.goal + self.margin)[layout.row_of]
         slope = softmax_slope(alpha, gradient, layout) / self.temperature
         size = at.layout.candidates
         in_theta, in_alpha = (np.bincount(flat, weights=one, minlength=size) for one in (slope, gradient))
@@ -95,10 +93,10 @@ class Gbda:
 
 
 @dataclass(frozen=True)
-class Ascc:
-    """Climb score − sparsity · |score of the original| · (mean entropy of the positions), as many steps as ASCC takes.
+class Ascc(Solver):
+    """Maximise score − sparsity · |score of the original| · (mean entropy of the positions), in as many steps as ASCC.
 
-    rate: ASCC's code takes 10, with moments for each parameter: one step leaves no weight where the slope was negative.
+    rate: ASCC's code uses 10 with a moment per parameter; one step then removes all weight from negative slopes.
     """
 
     needs: ClassVar[type] = RelaxedOracle
@@ -112,10 +110,10 @@ class Ascc:
         if not self.sparsity >= 0:
             raise ValueError(f"sparsity is {self.sparsity}; choose 0 or more")
 
-    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         at = Ascent.start(batch)
         originals = np.abs(oracle.score(np.arange(len(batch)), batch.originals()))
-        # A problem that failed has no score; its rows leave at the first proposal.
+        # A failed problem has no score; its rows are dropped at the first proposal.
         weight = self.sparsity * np.where(np.isfinite(originals), originals, 0.0) / np.maximum(batch.sizes, 1)
         yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, weight))
 
@@ -129,7 +127,7 @@ class Ascc:
 
 @dataclass
 class Ascent:
-    """Parameters θ of several problems on their way up, with Adam's running means (Kingma and Ba 2014).
+    """Parameters θ of several problems during the ascent, with Adam's running means (Kingma and Ba 2014).
 
     rows: (R,) their problems. theta, mean: (K,). square: (R,), over the candidates of each row.
     """
@@ -163,7 +161,7 @@ class Ascent:
 
     def keep(self, active: Ints) -> None:
         """Drop the problems that do not go on."""
-        kept = np.flatnonzero(among(self.rows, active))
+        kept = np.flatnonzero(is_active(self.rows, active))
         flat = self.layout.flat_rows(kept)
         self.rows, self.layout, self.square = self.rows[kept], self.layout.take(kept), self.square[kept]
         self.theta, self.mean = self.theta[flat], self.mean[flat]
@@ -191,7 +189,7 @@ def ascend(
 def softmax(theta: Floats, layout: Batch) -> Floats:
     """w = exp θ / Σ exp θ in each position.
 
-    >>> from discotext.problem import Problem
+    >>> from discotext.core.problem import Problem
     >>> softmax(np.log([3.0, 1.0]), Batch.of([Problem((2,), 1)]))
     array([0.75, 0.25])
     """
@@ -220,7 +218,7 @@ def best_other(theta: Floats, layout: Batch) -> Ints:
 def likeliest(picked: Ints, theta: Floats, layout: Batch) -> Choices:
     """(R, n_max) of the changes that picked candidates (N,) are, the m with the best odds against their originals.
 
-    >>> from discotext.problem import Problem
+    >>> from discotext.core.problem import Problem
     >>> likeliest(np.array([1, 3, 4]), np.array([0.0, -2.0, 0.0, -1.0, 0.0]), Batch.of([Problem((2, 2, 1), 1)]))
     array([[0, 1, 0]], dtype=int32)
     """
@@ -247,6 +245,6 @@ RELAXATIONS: dict[str, Callable[[], Solver]] = {
 }
 
 
-def search_named(name: str) -> Solver:
-    """A relaxation of this file, or the solver of ours that has the name."""
-    return RELAXATIONS[name]() if name in RELAXATIONS else solver_named(name)
+def make_search(name: str) -> Solver:
+    """Make a relaxation of this file, or the solver of that name."""
+    return RELAXATIONS[name]() if name in RELAXATIONS else make_solver(name)

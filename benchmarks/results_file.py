@@ -1,10 +1,11 @@
-"""Where results go, and what every result says about where it came from."""
+"""Results files, and the provenance of every result: machine, versions, date and commit."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,19 +21,35 @@ RESULTS = Path(__file__).parent / "results"
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 
-def pedigree() -> dict[str, Any]:
-    """Machine, versions and date of a measurement."""
+def commit() -> str | None:
+    """The checked-out commit, with a + if files differ from it; None outside a repository."""
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=8", "--dirty=+"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+def provenance() -> dict[str, Any]:
+    """Machine, versions, date and commit of a measurement."""
     versions = {"discotext": discotext.__version__, "python": platform.python_version(), "numpy": np.__version__}
     if "torch" in sys.modules:
         versions["torch"] = sys.modules["torch"].__version__
     machine = f"{platform.machine()}, {os.cpu_count()} cores"
-    return {"machine": machine, "versions": versions, "date": datetime.now(UTC).date().isoformat()}
+    date = datetime.now(UTC).date().isoformat()
+    return {"machine": machine, "versions": versions, "date": date, "commit": commit()}
 
 
 def save(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write one JSON object per row, each with its pedigree."""
+    """Write one JSON object per row, each with its provenance."""
     RESULTS.mkdir(exist_ok=True)
-    text = "".join(json.dumps({**row, **pedigree()}) + "\n" for row in rows)
+    text = "".join(json.dumps({**row, **provenance()}) + "\n" for row in rows)
     (RESULTS / f"{name}.jsonl").write_text(text)
 
 

@@ -1,15 +1,15 @@
-"""How do seconds and memory of a whole attack grow: with the number of texts, and with their length and candidates?
+"""How do the time and memory of an attack grow with the number of texts, their length and their candidates?
 
     python -m benchmarks.scaling VICTIM                        # texts and shapes, some minutes
-    python -m benchmarks.scaling VICTIM --full --out FOLDER    # 100,000 texts; the same command goes on after a stop
+    python -m benchmarks.scaling VICTIM --full --out FOLDER    # 100,000 texts; the same command resumes
 
-VICTIM is a folder of `discotext train ag_news`; DISCOTEXT_DATA names the data.
+VICTIM is a folder from `discotext train ag_news`; DISCOTEXT_DATA names the folder with the data.
 
-texts    `discotext attack` as a user calls it, in a process of its own whose seconds and peak memory the system tells.
-         Texts are those of AG News to train on; beyond their number they come round again.
-shapes   `solve` to the end on texts of n words, each with exactly k − 1 others that may replace it, so that n·k is what
-         it says, under a budget of 5 words, or of 5 % of the words, which grows with them. Linear means: the slope of
-         log seconds against log n·k is 1 at most.
+texts    `discotext attack` from the command line, in a process of its own, whose time and peak memory the operating
+         system reports. The texts are the training texts of AG News, repeated as needed.
+shapes   `solve` without a goal on texts of n words with exactly k − 1 replacements each, so that the problem has n·k
+         candidates, under a budget of 5 words, or of 5 % of the words, which grows with n. Growth is linear if the
+         slope of log seconds against log n·k is at most 1.
 """
 
 from __future__ import annotations
@@ -30,15 +30,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.results_file import PICTURES, RESULTS, pedigree, show
-from discotext import Candidates, Disco, Space, Untargeted, load_data, solve, victim_from
-from discotext.text.sources import Listed
+from benchmarks.results_file import PICTURES, RESULTS, provenance, show
+from discotext import Candidates, Space, solve
+from discotext.core import Untargeted
+from discotext.data import load_data
+from discotext.solvers import Disco
+from discotext.text.sources import SynonymList
 from discotext.text.words import split
+from discotext.victims import load_victim
 
 DATA, BUDGET = "ag_news", 0.05
 TEXTS, FULL = (1_000, 2_000, 4_000, 8_000), 100_000
 LENGTHS, COUNTS = (25, 50, 100, 200, 400, 800), (2, 4, 8, 16, 32)
-WORDS, CANDIDATES, CHANGES = 100, 8, 5  # where another of them grows
+WORDS, CANDIDATES, CHANGES = 100, 8, 5  # while another of the three grows
 CELLS = (
     *(("words", n, CANDIDATES, CHANGES) for n in LENGTHS),
     *(("words and budget", n, CANDIDATES, max(1, round(BUDGET * n))) for n in LENGTHS),
@@ -51,7 +55,7 @@ Row = dict[str, Any]
 
 
 def write_texts(path: Path, number: int) -> None:
-    """So many training texts, in an order that is always the same, and round again."""
+    """Write this many training texts in a fixed order, repeated as needed."""
     examples = load_data(DATA, "train")
     order = np.random.default_rng(0).permutation(len(examples))
     new = path.with_suffix(".new")
@@ -59,11 +63,11 @@ def write_texts(path: Path, number: int) -> None:
         for row in np.resize(order, number).tolist():
             label = examples.names[examples.labels[row]]
             file.write(json.dumps({"text": examples.texts[row], "label": label}) + "\n")
-    new.replace(path)  # so that a file that is there is whole
+    new.replace(path)  # an existing file is always complete
 
 
 def attack(victim: str, folder: Path, number: int) -> Row:
-    """Attack so many texts in a process of its own; its seconds and its peak are those of this call."""
+    """Attack this many texts in a process of its own; returns its time and its peak memory."""
     texts, run = folder / f"texts_{number}.jsonl", folder / f"run_{number}"
     if not texts.exists():
         write_texts(texts, number)
@@ -76,11 +80,11 @@ def attack(victim: str, folder: Path, number: int) -> Row:
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise RuntimeError(f"attacking {number} texts ended with status {child.returncode}")
+        raise RuntimeError(f"attacking {number} texts failed with status {child.returncode}")
     return {
         "what": "texts",
         "texts": number,
-        "texts done before": before,  # by a run that was stopped: the seconds are of the rest
+        "texts done before": before,  # by an interrupted run: the time is that of the rest
         "seconds": time.perf_counter() - began,
         "processor seconds": used.ru_utime + used.ru_stime,
         "peak MiB": used.ru_maxrss / 1024,  # Linux counts KiB
@@ -89,7 +93,7 @@ def attack(victim: str, folder: Path, number: int) -> Row:
 
 
 def shapes(victim: Any) -> list[Row]:
-    """Processor seconds a text, as the words or the candidates double."""
+    """Processor seconds per text as the number of words or candidates doubles."""
     read = (word.lower() for text in load_data(DATA, "train").texts for word in split(text).words)
     words = list(islice((word for word in read if word in victim.vocabulary), SAMPLE * max(LENGTHS)))
     distinct = sorted(set(words))
@@ -99,7 +103,7 @@ def shapes(victim: Any) -> list[Row]:
     for grows, n, k, budget in CELLS:
         texts = [" ".join(words[number * n : (number + 1) * n]) for number in range(SAMPLE)]
         lists = {word: found[: k - 1] for word, found in others.items()}
-        space = Space.of(texts, Candidates(Listed(lists), (), limit=k), words=budget)
+        space = Space.of(texts, Candidates(SynonymList(lists), (), limit=k), words=budget)
         assert space.batch.candidates == SAMPLE * n * k
         oracle = victim.oracle(space, Untargeted(victim.scores(texts).argmax(axis=1)))
         seconds, found = least(partial(solve, space.batch, oracle, Disco(), seed=0))
@@ -111,7 +115,7 @@ def shapes(victim: Any) -> list[Row]:
 
 
 def least(call: Callable[[], Any]) -> tuple[float, Any]:
-    """The least processor seconds of some rounds, the first of which warms up, and what the call returns."""
+    """The minimum of the processor seconds over some rounds, after one to warm up, and what the call returns."""
     times = []
     for _ in range(ROUNDS):
         began = time.process_time()
@@ -121,15 +125,15 @@ def least(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def slope(rows: list[Row], x: str, y: str) -> float:
-    """Of log y against log x: 1 is linear."""
+    """The slope of log y against log x; 1 means linear growth."""
     return float(np.polyfit(np.log([row[x] for row in rows]), np.log([row[y] for row in rows]), 1)[0])
 
 
 def keep(rows: list[Row]) -> list[Row]:
-    """Write rows, each with its pedigree, in place of those of the same measurement; all rows that are there now."""
+    """Store rows with their provenance, replacing those of the same measurement; returns all stored rows."""
     path = RESULTS / "scaling.jsonl"
     there = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    new = [{**row, **pedigree()} for row in rows]
+    new = [{**row, **provenance()} for row in rows]
     merged = {_cell(row): row for row in there + new}
     found = [merged[cell] for cell in sorted(merged, key=str)]
     found.sort(key=lambda row: (row["what"], row.get("grows", ""), row.get("texts", 0), row.get("n k", 0)))
@@ -142,7 +146,7 @@ def _cell(row: Row) -> tuple[Any, ...]:
 
 
 def picture(rows: list[Row]) -> None:
-    """Three charts side by side: seconds and memory by texts, seconds a text by n·k."""
+    """Three charts: time and memory by number of texts, time per text by n·k."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -174,9 +178,11 @@ def picture(rows: list[Row]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("victim", help="a folder of `discotext train ag_news`")
-    parser.add_argument("--full", action="store_true", help=f"{FULL:,} texts, and nothing else")
-    parser.add_argument("--out", type=Path, help="a folder for texts and runs, to go on with; else they are not kept")
+    parser.add_argument("victim", help="a folder from `discotext train ag_news`")
+    parser.add_argument("--full", action="store_true", help=f"{FULL:,} texts only")
+    parser.add_argument(
+        "--out", type=Path, help="folder for texts and runs, needed to resume [default: a temporary folder]"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.out or Path(scratch)
@@ -185,10 +191,10 @@ def main() -> None:
         show("A whole attack, by number of texts", rows)
         keep(rows)
     if not options.full:
-        from discotext.extras import quick_start
+        from discotext.support.extras import flush_denormals_globally
 
-        quick_start()
-        rows = shapes(victim_from(options.victim))
+        flush_denormals_globally()
+        rows = shapes(load_victim(options.victim))
         show("Seconds a text, by words and candidates", rows)
         for grows in GROWS:
             mine = [row for row in rows if row["grows"] == grows]

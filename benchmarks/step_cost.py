@@ -1,8 +1,8 @@
-"""What does a step of Disco cost beside the model it steps for?
+"""What does a step of Disco cost, compared with the model?
 
-256 problems of 200 positions × 8 candidates. The solver's own time is the time of a whole run less the time inside the
-oracle, a linear one that costs next to nothing, divided by the steps. Beside it: one forward and backward of a 200-unit
-LSTM over the same mixtures. Memory: the peak of a step, for ragged problems and for the padded size.
+256 problems of 200 positions × 8 candidates. The solver's own time is the time of a run outside the oracle, divided by
+the number of steps; the oracle is linear and costs almost nothing. It is compared with one forward and backward pass of
+a 200-unit LSTM over the same mixtures. Memory is the peak during a step, for problems of equal and of unequal size.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import numpy as np
 import torch
 
 from benchmarks.results_file import save, show
-from discotext import Batch, Disco, EmbeddingOracle, LocalSearch, Problem, Solver
-from discotext.sampling import interior_point
-from discotext.wrappers import Counted
+from discotext import Batch, Problem
+from discotext.core import EmbeddingOracle
+from discotext.core.sampling import interior_point
+from discotext.core.wrappers import Counted
+from discotext.search import Search, Solver
+from discotext.solvers import DiscoAdam, DiscoFrankWolfe, DiscoProximal, LocalSearch
 
 PROBLEMS, POSITIONS, CANDIDATES, BUDGET = 256, 200, 8, 40
 
@@ -43,11 +46,11 @@ class Linear:
 
 
 def own_time(batch: Batch, solver: Solver, steps: int) -> float:
-    """Seconds of one step of a solver outside the oracle, the best of three runs."""
+    """Seconds per step of a solver outside the oracle, the best of three runs."""
     best = np.inf
     for _ in range(3):
         counted = Counted(Linear(batch), batch)
-        proposals = solver.propose(batch, counted, np.random.default_rng(0))
+        proposals = solver.propose(batch, counted, Search.of(counted))
         everyone = np.arange(len(batch))
         next(proposals)
         inside, began = counted.seconds.sum(), time.perf_counter()
@@ -59,8 +62,8 @@ def own_time(batch: Batch, solver: Solver, steps: int) -> float:
 
 
 def lstm_time(batch: Batch) -> float:
-    """Seconds of one forward and backward of a 200-unit LSTM through the mixtures, the best of three."""
-    # The model at its best: without this a fading gradient makes it fifteen times slower, and us look better.
+    """Seconds of one forward and backward pass of a 200-unit LSTM over the mixtures, the best of three."""
+    # A fair comparison: with denormal numbers the vanishing gradient would make the LSTM fifteen times slower.
     torch.set_flush_denormal(True)
     torch.manual_seed(0)
     lstm = torch.nn.LSTM(100, 200, batch_first=True).eval().requires_grad_(False)
@@ -79,9 +82,9 @@ def lstm_time(batch: Batch) -> float:
 
 
 def peak(batch: Batch) -> float:
-    """Megabytes of Python's peak over one Frank–Wolfe step."""
+    """Peak of the memory allocated by Python during one Frank–Wolfe step, in megabytes."""
     oracle = Counted(Linear(batch), batch)
-    proposals = Disco(method="frank-wolfe", proposals=0).propose(batch, oracle, np.random.default_rng(0))
+    proposals = DiscoFrankWolfe(proposals=0).propose(batch, oracle, Search.of(oracle))
     next(proposals)
     tracemalloc.start()
     proposals.send(np.arange(len(batch)))
@@ -94,10 +97,10 @@ def main() -> None:
     batch = Batch.of([Problem((CANDIDATES,) * POSITIONS, BUDGET)] * PROBLEMS)
     model = lstm_time(batch)
     solvers = {
-        "disco-frank-wolfe (and the first steps of disco)": Disco(method="frank-wolfe", steps=30),
+        "disco-frank-wolfe (and the first steps of disco)": DiscoFrankWolfe(steps=30),
         "a climbing round of disco, 8 moves scored besides": LocalSearch(proposals=8),
-        "disco-adam": Disco(method="adam"),
-        "disco-proximal, constant step": Disco(method="proximal", step=0.01),
+        "disco-adam": DiscoAdam(),
+        "disco-proximal, constant step": DiscoProximal(step=0.01),
     }
     rows = []
     for name, solver in solvers.items():

@@ -1,9 +1,16 @@
-"""Puts measured results into the docs, between marks, so that pages and measurements cannot drift apart."""
+"""Writes measured results into the docs, between markers, so that pages and measurements cannot drift apart.
+
+    python -m benchmarks.tables
+
+Every table and sentence is followed by the date, commit and machine of its measurement. `tests/test_docs.py` fails when
+a page does not show what the results files hold.
+"""
 
 from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +22,10 @@ NAMES = {
     "disco-high": '`Disco(effort="high")`',
     "disco, effort 1": "`Disco(effort=1)`",
     "disco, effort 3": "`Disco(effort=3)`",
-    "disco-frank-wolfe": '`Disco(method="frank-wolfe")`',
-    "disco-adam": '`Disco(method="adam")`',
-    "disco-adam, confidence": '`Disco(method="adam", reading="confidence")`',
-    "disco-proximal": '`Disco(method="proximal")`',
+    "disco-frank-wolfe": "`DiscoFrankWolfe()`",
+    "disco-adam": "`DiscoAdam()`",
+    "disco-adam, confidence": '`DiscoAdam(reading="confidence")`',
+    "disco-proximal": "`DiscoProximal()`",
     "greedy": "`Greedy()`",
     "lazy-greedy": "`LazyGreedy()`",
     "stochastic-greedy": "`StochasticGreedy()`",
@@ -42,6 +49,26 @@ def table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def origin(name: str, rows: Iterable[Mapping[str, Any]] | None = None) -> str:
+    """When, at which commit and on which machine results were measured, as a line below a table."""
+    chosen = [row for row in (rows_of(name) if rows is None else rows) if "date" in row]
+
+    def every(key: str) -> str:
+        return ", ".join(sorted({str(row[key]) for row in chosen if row.get(key)}))
+
+    versions: dict[str, set[str]] = {}
+    for row in chosen:
+        for package, version in row.get("versions", {}).items():
+            if isinstance(version, str):
+                versions.setdefault(package, set()).add(version)
+    with_versions = ", ".join(f"{package} {'/'.join(sorted(found))}" for package, found in sorted(versions.items()))
+    commits = ", ".join(f"`{one}`" for one in every("commit").split(", "))
+    return (
+        f"*Measured {every('date')} at commit {commits} on {every('machine')} ({with_versions}); "
+        f"`benchmarks/results/{name}.jsonl`.*"
+    )
+
+
 def optimality() -> str:
     found = {(row["networks"].split()[0], row["solver"]): row for row in rows_of("optimality")}
     cells = []
@@ -54,17 +81,6 @@ def optimality() -> str:
         cells.append(line)
     four = ["share of gain", "forwards", "backwards"]
     return table(["solver", "ReLU: optimum found", *four, "tanh × 3: optimum found", *four], cells)
-
-
-def short() -> str:
-    found = {row["solver"]: row for row in rows_of("optimality") if row["networks"].startswith("relu")}
-    cells = []
-    shown = ("disco-high", "disco, effort 3", "disco, effort 1", "disco", "disco-frank-wolfe", "beam 8", "greedy")
-    for solver in (*shown, "left-to-right"):
-        row = found[solver]
-        shares = [f"{row['hits %']:.1f} %", f"{row['share of gain %']:.1f} %"]
-        cells.append([NAMES[solver], *shares, f"{row['passes']:.0f}"])
-    return table(["solver", "optimum found", "share of the optimal gain", "passes"], cells)
 
 
 def trec_optimum() -> str:
@@ -99,7 +115,7 @@ def scaling() -> str:
         for row in rows_of("scaling")
         if row["what"] == "texts" and not row["texts done before"]
     ]
-    return table(["texts", "processor seconds", "ms a text", "peak MiB"], lines)
+    return table(["texts", "processor seconds", "ms per text", "peak MiB"], lines)
 
 
 def step_cost() -> str:
@@ -188,10 +204,14 @@ def audited() -> str:
         [name, str(pairs), f"{100 * share:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}"]
         for name, pairs, share, low, high in audit.shares()
     ]
-    return table(["sentences of", "pairs", "accepted", "95 % interval"], rows)
+    shown = table(["sentences of", "pairs", "accepted", "95 % interval"], rows)
+    date, commit = audit.READ["date"], audit.READ["commit"]
+    when = f"*Judged {date}, recorded at commit `{commit}`; `benchmarks/results/{audit.FILE.name}`.*"
+    return f"{shown}\n\n{when}"
 
 
 def training() -> str:
+    """Large data sets only: how small ones are trained has changed since these were measured."""
     rows = [
         [
             f"`{row['model']}`",
@@ -202,8 +222,9 @@ def training() -> str:
             f"{row['seconds']:.0f} s",
         ]
         for row in rows_of("training")
+        if row["train_rows"] >= 20_000
     ]
-    return table(["model", "data", "learnt from", "test accuracy", "95 % interval", "training"], rows)
+    return table(["model", "data", "trained on", "test accuracy", "95 % interval", "training time"], rows)
 
 
 def throughput() -> str:
@@ -229,8 +250,8 @@ def cluster_rates() -> str:
         ratios = [f"{row['rate']:.2f} ({row['rounds']})" if row else "" for row in found]
         other = found[0]["beside"] if found[0] else ""
         lines.append([mode, f"{seconds:.0f}", f"{start:.1f}", f"{rate:.0f}", other, *ratios])
-    heads = ["who", "seconds in all", "of which the first unit", "texts/s after it", "beside", "rate after it"]
-    return table([*heads, "rate of the whole run"], lines)
+    heads = ["executor", "seconds", "first unit, s", "texts/s after it", "compared with", "rate ratio after it"]
+    return table([*heads, "rate ratio of the whole run"], lines)
 
 
 def cluster_memory() -> str:
@@ -245,38 +266,163 @@ def cluster_memory() -> str:
         for row in rows_of("cluster")
         if row["what"] == "memory"
     ]
-    return table(["texts", "MB of texts", "MiB at most", "seconds", "of the driver's processor"], lines)
+    return table(["texts", "MB of texts", "peak MiB", "seconds", "CPU seconds of the driver"], lines)
+
+
+def demo() -> str:
+    """What `discotext demo` finds, a row per solver."""
+    rows = [
+        [
+            f"`{row['solver']}`",
+            f"{100 * row['original_accuracy']:.1f} %",
+            f"{100 * row['adversarial_accuracy']:.1f} %",
+            f"{100 * row['adversarial_accuracy_low']:.1f} to {100 * row['adversarial_accuracy_high']:.1f}",
+            f"{100 * row['success_rate']:.1f} %",
+            f"{100 * row['optimal']:.1f} %",
+            f"{(row['forwards'] + row['backwards']) / row['attacked']:.0f}",
+        ]
+        for row in rows_of("demo")
+    ]
+    heads = ["solver", "accuracy before", "after", "95 % interval", "success", "proved", "passes per text"]
+    return table(heads, rows)
+
+
+def demo_sentence() -> str:
+    """The demo's answer."""
+    found = {row["solver"]: row for row in rows_of("demo")}
+    disco, exact = found["disco"], found["exact"]
+    worst = exact["adversarial_accuracy"]
+    if disco["adversarial_accuracy"] != worst or exact["optimal"] != 1:
+        raise ValueError("the demo's result has changed; write its sentence anew")
+    return (
+        f"On {disco['n']} film reviews, changing at most {100 * disco['budget']:g} % of the words takes the accuracy "
+        f"of an LSTM from {100 * disco['original_accuracy']:.1f} % to {100 * worst:.1f} %. Exact search proves that no "
+        f"allowed change takes it lower (`make demo`; {disco['unchangeable_texts']} of the reviews have no word that "
+        "can change and prove nothing)."
+    )
+
+
+def found() -> str:
+    """What README says was found, a sentence each."""
+    cells = {(row["cell"], row["search"]): row for row in rows_of("peers")}
+    ours, theirs = (cells["ag_news-20", search] for search in ("disco", "textattack-greedy"))
+    left = [f"{100 * row['adversarial_accuracy']:.1f} %" for row in (ours, theirs)]
+    passes = [f"{(row['forwards'] + row['backwards']) / row['attacked']:.0f}" for row in (ours, theirs)]
+    relu = {row["solver"]: row for row in rows_of("optimality") if row["networks"].startswith("relu")}
+    optimum = [f"{relu[name]['hits %']:.1f} %" for name in ("disco-high", "greedy")]
+    lines = [
+        demo_sentence(),
+        f"On {ours['n']} news texts, with the same LSTM, candidates and budget of 20 %, `disco` leaves {left[0]} "
+        f"accuracy in {passes[0]} passes per text; TextAttack's greedy search leaves {left[1]} in {passes[1]}.",
+        f'On 500 random networks whose optimum is known by enumeration, `Disco(effort="high")` finds the optimum of '
+        f"{optimum[0]}, `Greedy()` of {optimum[1]}.",
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def memory() -> str:
+    """What a step takes where one list of candidates is long, beside lists of equal length."""
+    even, uneven = (row for row in rows_of("step_cost") if "shape" in row)
+    return (
+        f"Memory grows with the number of candidates and not with the padded size: a batch with one long list of "
+        f"candidates per problem, whose padded size is {uneven['padded'] / even['padded']:.0f} times as large, takes "
+        f"{uneven['peak MB']:.0f} MB in a step, and one with lists of equal length {even['peak MB']:.0f} MB."
+    )
+
+
+def shapes() -> str:
+    """Words, candidates and budget against passes and time."""
+    lines = [
+        [
+            row["grows"],
+            str(row["words"]),
+            str(row["candidates"]),
+            str(row["budget"]),
+            f"{row['passes a text']:.0f}",
+            f"{1e3 * row['processor seconds a text']:.0f}",
+            f"{row['us a pass and word']:.1f}",
+        ]
+        for row in rows_of("scaling")
+        if row["what"] == "shape"
+    ]
+    heads = ["what grows", "words", "candidates per word", "budget", "passes per text", "ms per text"]
+    return table([*heads, "µs per pass and word"], lines)
+
+
+def paper() -> str:
+    """The paper's table: ours, and the paper's own figures below."""
+
+    def percent(row: Mapping[str, Any], key: str) -> str:
+        value = row.get(key)
+        return "–" if value is None else f"{value:g} %" if key == "before %" else f"{value:.1f} %"
+
+    lines, last = [], ""
+    for row in rows_of("paper"):
+        cell = f"{row['data']}, {100 * row['budget']:g} %"
+        ours = "low %" in row
+        interval = f"{row['low %']:.1f} to {row['high %']:.1f}" if ours else ""
+        figures = [percent(row, key) for key in ("before %", "after %")]
+        figures += [percent(row, "after, 500 texts %") if ours else "", interval, percent(row, "words changed %")]
+        lines.append(["" if cell == last else cell, row["method"], *figures, f"{row['passes']:,.0f}" if ours else ""])
+        last = cell
+    heads = ["data, budget", "method", "before", "after, 50 per class", "after, 500 texts", "95 % interval"]
+    return table([*heads, "words changed", "passes per text"], lines)
 
 
 def put(page: Path, name: str, text: str) -> None:
-    """Write a text between the marks of this name."""
+    """Write a text between the markers of this name."""
+    page.write_text(replace(page.read_text(), name, text))
+
+
+def replace(content: str, name: str, text: str) -> str:
+    """A page with a text between the markers of this name."""
     begin, end = f"<!-- {name} -->\n", "\n<!-- end -->"
-    before, rest = page.read_text().split(begin, 1)
-    # Where nothing stands between the marks yet, the end follows at once.
+    if begin not in content:
+        raise ValueError(f"there is no marker <!-- {name} --> in the page")
+    before, rest = content.split(begin, 1)
+    # Where nothing stands between the markers yet, the end follows at once.
     after = ("\n" + rest).split(end, 1)[1]
-    page.write_text(before + begin + text + end + after)
+    return before + begin + text + end + after
+
+
+def blocks() -> list[tuple[Path, str, str]]:
+    """(page, marker, text) of everything that results files say in the docs."""
+    docs = PICTURES.parent
+    pages = docs / "benchmarks"
+
+    def measured(name: str, text: str, rows: Iterable[Mapping[str, Any]] | None = None) -> str:
+        # Markdown needs an empty line between a table and what follows.
+        return f"{text}\n\n{origin(name, rows)}"
+
+    large = [row for row in rows_of("training") if row["train_rows"] >= 20_000]
+    cluster_rows = {kind: [row for row in rows_of("cluster") if row["what"] == kind] for kind in ("rate", "memory")}
+    scaled = {kind: [row for row in rows_of("scaling") if row["what"] == kind] for kind in ("texts", "shape")}
+    return [
+        (docs.parent / "README.md", "found", found()),
+        (docs / "index.md", "demo-sentence", demo_sentence()),
+        (docs / "tutorial.md", "demo", measured("demo", demo())),
+        (docs / "reference" / "packaged-data.md", "resources", resources()),
+        (pages / "victims.md", "training", measured("training", training(), large)),
+        (pages / "victims.md", "throughput", measured("throughput", throughput())),
+        (pages / "candidates.md", "audit", audited()),
+        (pages / "candidates.md", "tagging", measured("tagging", tagging())),
+        (pages / "candidates.md", "simlex", measured("candidates", simlex(), of_kind("simlex"))),
+        (pages / "candidates.md", "counterfit", measured("candidates", counterfit(), of_kind("fit"))),
+        (pages / "candidates.md", "vectors", measured("vectors", vectors())),
+        (pages / "cluster.md", "cluster-rates", measured("cluster", cluster_rates(), cluster_rows["rate"])),
+        (pages / "cluster.md", "cluster-memory", measured("cluster", cluster_memory(), cluster_rows["memory"])),
+        (pages / "solvers.md", "optimality", measured("optimality", optimality())),
+        (pages / "solvers.md", "trec-optimum", measured("trec_optimum", trec_optimum())),
+        (pages / "growth.md", "step-cost", measured("step_cost", step_cost())),
+        (pages / "growth.md", "memory", measured("step_cost", memory())),
+        (pages / "growth.md", "scaling", measured("scaling", scaling(), scaled["texts"])),
+        (pages / "growth.md", "shapes", measured("scaling", shapes(), scaled["shape"])),
+        (pages / "paper.md", "paper", measured("paper", paper())),
+    ]
 
 
 def main() -> None:
-    docs = PICTURES.parent
-    for page, name, text in (
-        (docs / "victims.md", "training", training()),
-        (docs / "victims.md", "throughput", throughput()),
-        (docs / "candidates.md", "example", "```text\n" + of_kind("example")[0]["output"].rstrip() + "\n```"),
-        (docs / "candidates.md", "resources", resources()),
-        (docs / "candidates.md", "simlex", simlex()),
-        (docs / "candidates.md", "counterfit", counterfit()),
-        (docs / "candidates.md", "vectors", vectors()),
-        (docs / "candidates.md", "tagging", tagging()),
-        (docs / "candidates.md", "audit", audited()),
-        (docs / "cluster.md", "cluster-rates", cluster_rates()),
-        (docs / "cluster.md", "cluster-memory", cluster_memory()),
-        (docs / "solvers.md", "optimality", optimality()),
-        (docs / "solvers.md", "step-cost", step_cost()),
-        (docs / "solvers.md", "trec-optimum", trec_optimum()),
-        (docs / "solvers.md", "scaling", scaling()),
-        (docs.parent / "README.md", "short", short()),
-    ):
+    for page, name, text in blocks():
         put(page, name, text)
 
 

@@ -1,17 +1,16 @@
-"""How often does the light tagger agree with spaCy, its teacher, on texts neither of them learnt from?
+"""How often does the light tagger agree with spaCy, its teacher, on texts that neither was trained on?
 
-The first 300 texts each of the test sets of IMDB, AG News and TREC: the share of words with the same tag of the Penn
-Treebank, and with the same class (noun, name, verb, adjective, adverb, other), and words per second of both, with one
-thread. The light tagger learnt from film reviews alone, so AG News and TREC are foreign to it. spaCy is no judge of the
-truth: where they differ, either may be wrong.
+Measured on the first 300 test texts of IMDB, AG News and TREC: the share of words with the same Penn Treebank tag, with
+the same class (noun, name, verb, adjective, adverb, other), and the words per second of both on one thread. The light
+tagger was trained on film reviews only, so AG News and TREC are out of domain. spaCy is not the truth: where the two
+differ, either may be wrong.
 
-Two rows tell what capitals are worth: the IMDB texts in small letters, and their first nine words with a capital each,
-like a headline. There the yardstick is what spaCy says of the same words in their own letters, and spaCy is measured,
-too.
+Two rows show the effect of capitals: the IMDB texts in lower case, and their first nine words capitalised like a
+headline. Both taggers are then compared with spaCy's tags of the unchanged text.
 
     DISCOTEXT_DATA=folder python -m benchmarks.tagging
 
-The folder holds imdb_test.parquet, ag_news_test.parquet and trec_test.parquet, each with a column `text`.
+The folder contains imdb_test.parquet, ag_news_test.parquet and trec_test.parquet, each with a column `text`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Before NumPy is imported: its threads are counted then.
+# NumPy reads these variables when it is imported.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from benchmarks.results_file import save, show
@@ -35,7 +34,7 @@ TEXTS = 300
 
 
 def word_class(tag: str) -> str:
-    """The class of a tag; `can` and `must` (MD), which no other verb replaces, are other words."""
+    """The class of a tag. Modal verbs (MD) count as other, since no verb replaces them."""
     names = {"NN": "noun", "NNS": "noun", "NNP": "name", "NNPS": "name"}
     return names.get(tag) or {"VB": "verb", "JJ": "adjective", "RB": "adverb"}.get(tag[:2], "other")
 
@@ -47,15 +46,15 @@ def read(folder: Path, name: str) -> list[Words]:
     return [split(text) for text in parquet.read_table(folder / f"{name}.parquet")["text"].to_pylist()[:TEXTS]]
 
 
-def timed(tagger: Tagger, texts: list[Words]) -> tuple[list[list[str]], float]:
-    """The tags of all texts, and words per second."""
+def tag_timed(tagger: Tagger, texts: list[Words]) -> tuple[list[list[str]], float]:
+    """Tag all texts; also returns words per second."""
     began = time.perf_counter()
-    tags = tagger.tags(texts)
+    tags = tagger.tag(texts)
     return tags, sum(map(len, tags)) / (time.perf_counter() - began)
 
 
-def recased(text: Words, change: Callable[[str], str], count: int) -> Words:
-    """The first words of a text, changed."""
+def change_case(text: Words, change: Callable[[str], str], count: int) -> Words:
+    """The first words of a text, each changed by a function."""
     return Words(tuple(map(change, text.words[:count])), text.gaps[: min(count, len(text)) + 1])
 
 
@@ -64,19 +63,17 @@ def headline(word: str) -> str:
 
 
 def agreement(tags: list[list[str]], others: list[list[str]]) -> tuple[float, float]:
-    """The shares of words with the same tag, and with the same class, as far as both have words."""
+    """The shares of words with the same tag and with the same class, up to the shorter length."""
     pairs = [pair for some, other in zip(tags, others, strict=True) for pair in zip(some, other, strict=False)]
     return sum(a == b for a, b in pairs) / len(pairs), sum(word_class(a) == word_class(b) for a, b in pairs) / len(
         pairs
     )
 
 
-def measured(
-    name: str, texts: list[Words], light: Tagger, teacher: Tagger, truth: list[list[str]] | None = None
-) -> Any:
+def measure(name: str, texts: list[Words], light: Tagger, teacher: Tagger, truth: list[list[str]] | None = None) -> Any:
     """A row of the table, and spaCy's tags."""
-    ours, our_speed = timed(light, texts)
-    theirs, their_speed = timed(teacher, texts)
+    ours, our_speed = tag_timed(light, texts)
+    theirs, their_speed = tag_timed(teacher, texts)
     same_tag, same_class = agreement(ours, truth or theirs)
     row = {
         "set": name,
@@ -102,14 +99,14 @@ def main() -> None:
         sys.exit(str(error))
     light = LightTagger()
     warm = [split("The first text pays for loading.")]
-    light.tags(warm), teacher.tags(warm)
+    light.tag(warm), teacher.tag(warm)
     texts = {name: read(Path(folder), name) for name in SETS}
-    rows, tags = map(list, zip(*(measured(name, texts[name], light, teacher) for name in SETS), strict=True))
+    rows, tags = map(list, zip(*(measure(name, texts[name], light, teacher) for name in SETS), strict=True))
     for name, change, count in (("in small letters", str.lower, 1 << 30), ("as headlines", headline, 9)):
-        changed = [recased(text, change, count) for text in texts[SETS[0]]]
-        rows.append(measured(f"{SETS[0]} {name}", changed, light, teacher, tags[0])[0])
-    show("The light tagger beside spaCy", rows)
-    # The pipeline's own name and version: another teacher would be another measurement.
+        changed = [change_case(text, change, count) for text in texts[SETS[0]]]
+        rows.append(measure(f"{SETS[0]} {name}", changed, light, teacher, tags[0])[0])
+    show("The light tagger compared with spaCy", rows)
+    # Figures depend on the pipeline, so its name and version are part of the result.
     meta = teacher.pipeline.meta
     save("tagging", [{**row, "teacher": f"{meta['name']} {meta['version']}"} for row in rows])
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.throughput FOLDER:DATA hf:FOLDER:DATA …
 
-Three calls are timed on the same 64 texts, each against the bare model on the same tensors, turn about, best of
-several: `scores` (strings in, so the bare model gets the same reading or tokenising), `score` of an oracle (choices
-in), and `relaxed` (a mixture in, scores and gradient out; the bare model goes forward and backward to its vectors).
+Three calls are timed on the same 64 texts, alternating with the bare model on the same tensors, best of several rounds:
+`scores` (from strings, so the bare model tokenises, too), `score` of an oracle (from choices), and `relaxed` (from a
+mixture to scores and gradient; the bare model does a forward and a backward pass down to its word vectors).
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ import numpy as np
 import torch
 
 from benchmarks.results_file import save, show
-from discotext import Candidates, Space, Untargeted, load_data, victim_from
-from discotext.sampling import interior_point
-from discotext.victims.neural.victim import NeuralVictim, padded
+from discotext import Candidates, Space
+from discotext.core import Untargeted
+from discotext.core.sampling import interior_point
+from discotext.data import load_data
+from discotext.victims import load_victim
+from discotext.victims.neural.victim import NeuralVictim, pad
 
 TEXTS, ROUNDS = 64, 7
 
 
 def best_of(ours: Callable[[], Any], bare: Callable[[], Any]) -> tuple[float, float]:
-    """Seconds of each, turn about, so that what else the machine does falls on both."""
+    """Seconds of each. The calls alternate, so that other load on the machine affects both."""
     found: tuple[list[float], list[float]] = ([], [])
     for _ in range(ROUNDS):
         for seconds, call in zip(found, (ours, bare), strict=True):
@@ -38,11 +41,11 @@ def best_of(ours: Callable[[], Any], bare: Callable[[], Any]) -> tuple[float, fl
 
 def bare_neural(victim: NeuralVictim, texts: list[str]) -> dict[str, Callable[[], Any]]:
     def forward() -> Any:
-        ids, lengths = padded(victim.vocabulary.read(texts))
+        ids, lengths = pad(victim.vocabulary.read(texts))
         with torch.inference_mode():
             return victim.network(torch.nn.functional.embedding(ids, victim.table), lengths)
 
-    ids, lengths = padded(victim.vocabulary.read(texts))
+    ids, lengths = pad(victim.vocabulary.read(texts))
 
     def tensors() -> Any:
         with torch.inference_mode():
@@ -74,7 +77,7 @@ def bare_transformer(victim: Any, texts: list[str]) -> dict[str, Callable[[], An
 
 
 def measure(name: str, data: str) -> list[dict[str, Any]]:
-    victim: Any = victim_from(name)
+    victim: Any = load_victim(name)
     examples = load_data(data, "test").sample(TEXTS, 0)
     texts = list(examples.texts)
     space = Space.of(texts, Candidates())

@@ -1,4 +1,4 @@
-"""How good trained victims are: collects what `discotext train` wrote into their folders.
+"""Accuracy of trained victims, collected from the folders that `discotext train` wrote.
 
 for data in imdb ag_news trec movie_reviews; do discotext train $data --out victims/lstm_$data; done
 python -m benchmarks.training victims/lstm_*

@@ -1,24 +1,23 @@
-"""How often is the true optimum found on real text? TREC questions with more than 1,000 allowed texts, all enumerated.
+"""How often do solvers find the true optimum on real text? TREC questions with all their allowed texts enumerated.
 
     python -m benchmarks.trec_optimum --victim victims/lstm_trec --cache truth_test                        the report
     python -m benchmarks.trec_optimum --victim victims/lstm_trec --split train --cache truth_train \\
         --solver disco-high --words 3 --out trial.jsonl                                                    to tune
 
-Of 500 questions (the whole test split), those are taken that the victim has right and that have more than 1,000 allowed
-texts, but not more than 200,000, so that enumeration ends. Candidates are the nearest words of the vectors in the
-package that the victim knows, with every other filter off: 8 a word at first, and two more until there are 100 such
-questions or more. All of them are measured.
+Of 500 questions (the whole test split), the benchmark takes those that the victim classifies correctly and that have
+more than 1,000 and at most 200,000 allowed texts, so that enumeration is feasible. Candidates are the nearest words in
+the embedded vectors that the victim knows, without any other filter: 8 per word at first, and two more until there are
+at least 100 such questions. All of them are measured.
 
-The truth is what scoring every allowed text gives. It is kept in the file that --cache names, a line a question, and is
-not worked out twice: stop it by Ctrl-C, and start it again in the same way. Every solver then gets the same problems
+The truth comes from scoring every allowed text. It is stored in the file --cache, one line per question, so that an
+interrupted run can be resumed with the same command. Every solver then gets the same problems
 
-    with no goal    is the best score reached?
-    with the goal 0 does it find out whether the class can be changed, and with the fewest words?
+    without a goal  does it reach the best score?
+    with the goal 0 does it find out whether the label can be flipped, and with the fewest words?
 
-A network's scores differ in the last bits with the shape of the call, so a score counts as the optimum when it is
-within 1e-5 of it (times the score, where that is above 1). Each run measures how much they do differ, and how many
-questions have a second-best text within the tolerance (`noise` and `ties` in a row). A solver run again replaces its
-own rows of --out and no others.
+The last bits of a network's score depend on the shape of the call, so a score counts as optimal if it is within 1e-5 of
+the optimum (relative, for scores above 1). Each run measures these differences, and how many questions have a
+second-best text within the tolerance (`noise` and `ties`). Rows of the same solver in --out are replaced.
 """
 
 from __future__ import annotations
@@ -35,25 +34,29 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from benchmarks.results_file import RESULTS, pedigree, show
-from discotext import Space, Untargeted, load_data, solve, victim_from
+from benchmarks.results_file import RESULTS, provenance, show
+from discotext import Space, solve
+from discotext.core import Untargeted
+from discotext.core.objectives import predictions
+from discotext.core.oracle import Oracle
+from discotext.core.problem import Batch
+from discotext.core.solution import Solution
+from discotext.core.wrappers import Chunked
+from discotext.data import load_data
 from discotext.data.examples import Examples
-from discotext.extras import quick_start
-from discotext.goals import predictions
-from discotext.intervals import wilson
-from discotext.oracle import Oracle
-from discotext.problem import Batch
-from discotext.solution import Solution
-from discotext.solvers import DiscoGuided, Solver, solver_named
-from discotext.solvers.exact import level_rows
-from discotext.text.configure import candidates_from
+from discotext.search.enumeration import level_rows
+from discotext.search.solver import Solver
+from discotext.solvers import Disco, make_solver
+from discotext.support.extras import flush_denormals_globally
+from discotext.support.intervals import wilson
+from discotext.text.candidates import make_candidates
+from discotext.victims import load_victim
 from discotext.victims.victim import Victim
-from discotext.wrappers import Chunked
 
 WORDS = (2, 3)
 SOLVERS = ("disco", "disco-high", "disco, effort 3", "greedy", "local-search", "beam")
-POOL = 500  # questions looked at: the size of the test split, for training questions too
-NEIGHBOURS = range(8, 25, 2)  # candidates a word: from the usual number to all that the source looks at
+POOL = 500  # questions considered: the size of the test split, also for training questions
+NEIGHBOURS = range(8, 25, 2)  # candidates per word: from the default to all that the source proposes
 CELLS = 8_192  # words in one call; on one thread, larger calls of this network are slower
 TOLERANCE = 1e-5
 COLUMNS = {
@@ -77,7 +80,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Truth:
-    """What enumeration says of one question.
+    """The result of enumerating one question.
 
     texts: how many were scored. best: the best score with at most 0, 1, … changes. choice: the best text.
     second: the score of the next best.
@@ -94,7 +97,7 @@ class Truth:
 
     @property
     def fewest(self) -> int | None:
-        """The fewest changes that change the class, if any do."""
+        """The fewest changes that flip the label, or None."""
         return next((changes for changes, score in enumerate(self.best) if score >= 0), None)
 
     @property
@@ -102,7 +105,7 @@ class Truth:
         return TOLERANCE * max(1.0, abs(self.optimum))
 
 
-def enumerated(oracle: Oracle, batch: Batch, watch: Callable[[int], None] = lambda texts: None) -> Truth:
+def enumerate_texts(oracle: Oracle, batch: Batch, watch: Callable[[int], None] = lambda texts: None) -> Truth:
     """Score every allowed text of the one problem of a batch."""
     everyone, choice = np.zeros(1, dtype=np.int64), batch.originals()[0]
     chunked = Chunked(oracle, batch, CELLS)
@@ -122,14 +125,14 @@ def enumerated(oracle: Oracle, batch: Batch, watch: Callable[[int], None] = lamb
 
 
 class TruthFile:
-    """Truths by the hash of their search space (text, candidates, budget), one a line, only ever appended."""
+    """Truths by the hash of their search space (text, candidates, budget), one per line, append-only."""
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.known = path, dict[str, Truth]()
         if path is None or not path.exists():
             return
         if not path.is_file():
-            raise ValueError(f"--cache is {path}, which is no file; name a file to keep what enumeration finds")
+            raise ValueError(f"--cache is {path}, which is not a file; name a file for the enumerated results")
         *lines, cut_off = path.read_text(encoding="utf-8").split("\n")
         for number, line in enumerate(lines, 1):
             try:
@@ -138,7 +141,7 @@ class TruthFile:
                 self.known[found["space"]] = Truth(found["texts"], best, choice, found["second"])
             except (ValueError, KeyError, TypeError):
                 raise ValueError(
-                    f"{path}, line {number} is not what this benchmark writes; name another file by --cache"
+                    f"{path}, line {number} was not written by this benchmark; name another file with --cache"
                 ) from None
         if cut_off:
             path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
@@ -153,7 +156,7 @@ class TruthFile:
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The questions that are measured, with what was asked for and what had to be left out."""
+    """The questions that are measured, and how many were left out for which reason."""
 
     space: Space
     labels: list[int]
@@ -164,19 +167,19 @@ class Questions:
         return len(self.labels)
 
     def oracle(self, victim: Victim, numbers: Sequence[int] | None = None) -> tuple[Oracle, Space]:
-        """Some of the questions (all unless told) as an oracle and its space."""
+        """Some of the questions (default: all) as an oracle and its search space."""
         chosen = range(len(self)) if numbers is None else numbers
         space = self.space.take(chosen)
         return victim.oracle(space, Untargeted([self.labels[number] for number in chosen])), space
 
 
-def widened(victim: Victim, examples: Examples, words: int, wanted: int, least: int, most: int) -> Questions:
-    """The questions with more than `least` and not more than `most` allowed texts, candidates widened until enough."""
+def widen_candidates(victim: Victim, examples: Examples, words: int, wanted: int, least: int, most: int) -> Questions:
+    """Add candidates until enough questions have more than `least` and at most `most` allowed texts."""
     right = examples.take(np.flatnonzero(predictions(victim.scores(examples.texts)) == examples.labels))
     found = 0
     for candidates in NEIGHBOURS:
-        finder = candidates_from(sources=["neighbours"], without=["all"], per_word=candidates)
-        space = Space.of(right.texts, finder.known_to(getattr(victim, "vocabulary", None)), words=words)
+        finder = make_candidates(sources=["neighbours"], without=["all"], per_word=candidates)
+        space = Space.of(right.texts, finder.restrict_to(getattr(victim, "vocabulary", None)), words=words)
         texts = np.array([space.batch[number].feasible_choices for number in range(len(space))], dtype=np.float64)
         chosen = np.flatnonzero((texts > least) & (texts <= most)).tolist()
         found = max(found, len(chosen))
@@ -193,8 +196,8 @@ def widened(victim: Victim, examples: Examples, words: int, wanted: int, least: 
     )
 
 
-def truths_of(victim: Victim, questions: Questions, file: TruthFile, progress: Progress) -> list[Truth]:
-    """What enumeration says of each question, from the file where it is known."""
+def load_truths(victim: Victim, questions: Questions, file: TruthFile, progress: Progress) -> list[Truth]:
+    """The truth of each question, from the file or by enumeration."""
     hashes = [questions.space.take([number]).hash for number in range(len(questions))]
     new = [number for number, name in enumerate(hashes) if name not in file.known]
     total = sum(questions.space.batch[number].feasible_choices for number in new)
@@ -202,12 +205,12 @@ def truths_of(victim: Victim, questions: Questions, file: TruthFile, progress: P
         task = progress.add_task(f"enumerating {len(new)} questions", total=total)
         for number in new:
             oracle, space = questions.oracle(victim, [number])
-            file.add(hashes[number], enumerated(oracle, space.batch, lambda texts: progress.advance(task, texts)))
+            file.add(hashes[number], enumerate_texts(oracle, space.batch, lambda texts: progress.advance(task, texts)))
     return [file.known[name] for name in hashes]
 
 
 def noise(victim: Victim, questions: Questions, truths: Sequence[Truth]) -> float:
-    """How much the best scores differ when asked for alone, or all together, in units of max(1, |score|)."""
+    """How much the best scores differ between single and joint calls, relative to max(1, |score|)."""
     oracle, space = questions.oracle(victim)
     choices = space.batch.originals()
     for row, truth in enumerate(truths):
@@ -223,15 +226,16 @@ def noise(victim: Victim, questions: Questions, truths: Sequence[Truth]) -> floa
         row = int(worst.argmax())
         raise ValueError(
             f"the best text of a question scores {again[1][row]:.7g}, but {then[row]:.7g} when it was enumerated; the "
-            f"shape of a call explains no more than {TOLERANCE:g}, so --cache may be of another victim: name another"
+            f"shape of a call explains no more than {TOLERANCE:g}, so --cache may belong to another victim; "
+            "name another file"
         )
     return float(worst.max())
 
 
 def shares(found: Sequence[Solution], aimed: Sequence[Solution], truths: Sequence[Truth]) -> dict[str, float | None]:
-    """How often solutions with no goal are the optimum, and solutions with the goal 0 give the right verdict.
+    """How often solutions without a goal are optimal, and how often solutions with the goal 0 have the right verdict.
 
-    fewest_share: of the questions turned, those turned with the fewest words that do (None where none was turned).
+    fewest_share: of the flipped questions, those flipped with the fewest words (None if none was flipped).
     """
     hits = [
         tuple(one.choice.tolist()) == truth.choice or one.score >= truth.optimum - truth.tolerance
@@ -253,25 +257,25 @@ def shares(found: Sequence[Solution], aimed: Sequence[Solution], truths: Sequenc
     }
 
 
-def solver_of(name: str) -> Solver:
-    """A solver by its name, or by "disco, effort NUMBER"."""
+def parse_solver(name: str) -> Solver:
+    """Make the solver of a name, or of "disco, effort NUMBER"."""
     kind, _, effort = name.partition(", effort ")
     if kind == "disco" and effort:
         try:
-            return DiscoGuided(effort=float(effort))
+            return Disco(effort=float(effort))
         except ValueError:
             raise ValueError(f"there is no solver {name!r}; give a number above 0, as in 'disco, effort 3'") from None
-    return solver_named(name)
+    return make_solver(name)
 
 
 def measure(victim: Victim, questions: Questions, truths: Sequence[Truth], name: str, seed: int) -> dict[str, Any]:
-    """One solver on all questions; passes are for each question, seconds for all of them."""
+    """Run one solver on all questions; passes are per question, seconds for all of them."""
     oracle, space = questions.oracle(victim)
     row: dict[str, Any] = {}
     runs = []
     for prefix, goal in (("", None), ("goal_", 0.0)):
         began = time.perf_counter()
-        run = solve(space.batch, oracle, solver_of(name), goal=goal, seed=seed)
+        run = solve(space.batch, oracle, parse_solver(name), goal=goal, seed=seed)
         row[f"{prefix}seconds"] = time.perf_counter() - began
         row[f"{prefix}forwards"] = float(np.mean([one.forwards for one in run]))
         row[f"{prefix}backwards"] = float(np.mean([one.backwards for one in run]))
@@ -280,7 +284,7 @@ def measure(victim: Victim, questions: Questions, truths: Sequence[Truth], name:
 
 
 def keep(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Put rows into a file in place of those that they repeat; the others keep their place and their date."""
+    """Store rows in a file, replacing those of the same measurement; all others stay as they are."""
     key = ("data", "split", "victim", "m", "solver", "seed")
     old = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -296,17 +300,17 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--victim", default="victims/lstm_trec", help="a victim trained on TREC (%(default)s)")
-    add("--split", choices=["test", "train"], default="test", help="test texts are for the report alone")
-    add("--words", type=int, action="append", help="how many words may change; repeatable (2 and 3)")
-    add("--solver", action="append", help="only these; repeatable: a solver's name, or 'disco, effort NUMBER'")
-    add("--questions", type=int, default=100, help="widen candidates until there are so many (%(default)s)")
-    add("--least", type=int, default=1_000, help="a question has more allowed texts than this (%(default)s)")
-    add("--most", type=int, default=200_000, help="and not more than this (%(default)s)")
-    add("--cache", type=Path, help="file for what enumeration finds")
-    add("--truth-only", action="store_true", help="enumerate, and run no solver")
-    add("--seed", type=int, default=0, help="of the solvers (%(default)s)")
-    add("--pool-seed", type=int, default=0, help="of the 500 training questions looked at (%(default)s)")
-    add("--out", type=Path, default=RESULTS / "trec_optimum.jsonl", help="file for rows")
+    add("--split", choices=["test", "train"], default="test", help="use test texts for the report only, never to tune")
+    add("--words", type=int, action="append", help="number of words that may change; repeatable (2 and 3)")
+    add("--solver", action="append", help="run only this solver, a name or 'disco, effort NUMBER'; repeatable")
+    add("--questions", type=int, default=100, help="add candidates until there are this many questions (%(default)s)")
+    add("--least", type=int, default=1_000, help="lower limit for the allowed texts of a question (%(default)s)")
+    add("--most", type=int, default=200_000, help="upper limit (%(default)s)")
+    add("--cache", type=Path, help="file for enumerated results")
+    add("--truth-only", action="store_true", help="enumerate only, and run no solver")
+    add("--seed", type=int, default=0, help="random seed of the solvers (%(default)s)")
+    add("--pool-seed", type=int, default=0, help="random seed of the sample of 500 training questions (%(default)s)")
+    add("--out", type=Path, default=RESULTS / "trec_optimum.jsonl", help="file for results")
     options = parser.parse_args(given)
     for name, least in (("questions", 1), ("least", 0), ("most", 1), ("seed", 0), ("pool_seed", 0)):
         if getattr(options, name) < least:
@@ -316,23 +320,23 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
             parser.error(f"--words is {words}; choose 1 or more")
     for solver in options.solver or ():
         try:
-            solver_of(solver)
+            parse_solver(solver)
         except ValueError as error:
             parser.error(str(error))
     return options
 
 
 def run(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Everything that the options ask for, row by row into the file."""
-    victim = victim_from(options.victim)
+    """Run the benchmark; each row is stored as soon as it is measured."""
+    victim = load_victim(options.victim)
     examples = load_data("trec", options.split).sample(POOL, options.pool_seed)
     file, console = TruthFile(options.cache), Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     rows = []
     for words in options.words or WORDS:
-        questions = widened(victim, examples, words, options.questions, options.least, options.most)
+        questions = widen_candidates(victim, examples, words, options.questions, options.least, options.most)
         with Progress(*columns, console=console) as progress:
-            truths = truths_of(victim, questions, file, progress)
+            truths = load_truths(victim, questions, file, progress)
         about = {
             "data": "trec",
             "split": options.split,
@@ -348,21 +352,21 @@ def run(options: argparse.Namespace) -> list[dict[str, Any]]:
             "space": questions.space.hash,
         }
         console.print(
-            f"{words} words: {len(questions)} of {len(examples)} questions, {questions.candidates} candidates a word, "
-            f"{about['texts']:,} texts, {about['can_be_turned']} can be turned; left out: "
+            f"{words} words: {len(questions)} of {len(examples)} questions, {questions.candidates} candidates each, "
+            f"{about['texts']:,} texts, {about['can_be_turned']} can be flipped; left out: "
             + ", ".join(f"{count} {reason}" for reason, count in questions.left_out.items())
-            + f"; scores asked again differ by {about['noise']:.1e} at most, {about['ties']} ties within {TOLERANCE:g}"
+            + f"; repeated scores differ by at most {about['noise']:.1e}, {about['ties']} ties within {TOLERANCE:g}"
         )
         for name in () if options.truth_only else options.solver or SOLVERS:
             console.print(f"{words} words: {name} …")
             found = measure(victim, questions, truths, name, options.seed)
-            rows.append({**about, "solver": name, **found, "seed": options.seed, **pedigree()})
+            rows.append({**about, "solver": name, **found, "seed": options.seed, **provenance()})
             keep(options.out, rows[-1:])
     return rows
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    quick_start()
+    flush_denormals_globally()
     options = arguments(given)
     try:
         rows = run(options)
@@ -370,7 +374,7 @@ def main(given: Sequence[str] | None = None) -> None:
         raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
         raise SystemExit(
-            "stopped; with --cache, what was enumerated is kept there, and the same command goes on"
+            "interrupted; with --cache, enumerated results are kept and the same command resumes"
         ) from None
     if rows:
         shown = [{heading: row[name] for name, heading in COLUMNS.items()} for row in rows]

@@ -1,9 +1,9 @@
-"""What do word vectors cost: reading them, counter-fitting them, finding the neighbours of every word?
+"""What does it cost to read word vectors, to counter-fit them, and to find the neighbours of every word?
 
-Each measurement is a process of its own, so that its peak of memory is its own: the peak of the whole process, and
-what of it is above the peak after the imports (the vectors that it works on included). The neighbours of some words
-are sought besides, the same words by `nearest` and, where it is installed, by faiss: its flat index, which is exact as
-well, asked for the nearest and, with the vectors negated, for the furthest. Then the learning curve of counter-fitting.
+Each measurement runs in a process of its own, so that its peak memory can be measured: the peak of the process, and how
+far it exceeds the peak after the imports (including the vectors). The neighbours of some words are also searched with
+faiss, if it is installed (its flat index is exact, too): the nearest words and, with negated vectors, the farthest. The
+learning curve of counter-fitting follows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ import numpy as np
 from benchmarks.results_file import PICTURES, save, show
 from discotext.text import counterfit as fitting
 from discotext.text.counterfit import CounterFit, counterfit, read_pairs, read_simlex, spearman
-from discotext.text.neighbours import nearest
+from discotext.text.neighbours import find_nearest
 from discotext.text.vectors import WordVectors
 
 SIZES = (20_000, 60_000, 200_000)
-SOME = 8192  # words whose neighbours are sought by faiss as well
+SOME = 8192  # words whose neighbours are searched with faiss, too
 CURVE = 60_000  # words of the learning curve
-STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40)  # at which people's judgement is asked
+STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40)  # at which SimLex-999 is evaluated
 NEEDS = {"counter-fit": "torch", "faiss, neighbours of some words": "faiss"}
 UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 
@@ -41,7 +41,9 @@ UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 def data() -> Path:
     folder = Path(os.environ.get("DISCOTEXT_DATA", ""))
     if not os.environ.get("DISCOTEXT_DATA") or not (folder / "constraints").is_dir():
-        sys.exit("DISCOTEXT_DATA does not name a folder with vectors/ and constraints/; set it to measure vectors")
+        sys.exit(
+            "DISCOTEXT_DATA names no folder with constraints/; set it to the folder with vectors/ and constraints/"
+        )
     return folder
 
 
@@ -65,7 +67,7 @@ def prepare(folder: Path) -> None:
 
 def with_faiss(vectors: WordVectors, rows: Any) -> None:
     faiss = import_module("faiss")
-    unit = vectors.unit().vectors
+    unit = vectors.normalise().vectors
     index = faiss.IndexFlatIP(vectors.width)
     index.add(unit)
     index.search(unit[rows], 9)  # the word itself is among them
@@ -73,7 +75,7 @@ def with_faiss(vectors: WordVectors, rows: Any) -> None:
 
 
 def measure(what: str, size: int, folder: Path) -> dict[str, Any]:
-    """One measurement, in this process: what is imported and read beforehand is in the memory, but not in the time."""
+    """One measurement, in this process. Imports and input count for the memory but not for the time."""
     if what in NEEDS:
         import_module(NEEDS[what])
     imported = megabytes()
@@ -89,8 +91,8 @@ def measure(what: str, size: int, folder: Path) -> dict[str, Any]:
         "read GloVe's text": lambda: WordVectors.read(folder / f"{size}.txt"),
         "read safetensors": lambda: WordVectors.read(folder / f"{size}.safetensors"),
         "counter-fit": lambda: counterfit(vectors, synonyms, antonyms),
-        "neighbours of all words": lambda: nearest(vectors),
-        "neighbours of some words": lambda: nearest(vectors, some),
+        "neighbours of all words": lambda: find_nearest(vectors),
+        "neighbours of some words": lambda: find_nearest(vectors, some),
         "faiss, neighbours of some words": lambda: with_faiss(vectors, some),
     }
     began = time.perf_counter()
@@ -102,21 +104,21 @@ def measure(what: str, size: int, folder: Path) -> dict[str, Any]:
 
 
 def curve(folder: Path) -> dict[str, Any]:
-    """The cost of each term at every step, and SimLex-999's ρ after some numbers of steps."""
+    """The value of each term of the cost at every step, and ρ on SimLex-999 after some of them."""
     vectors = WordVectors.read(folder / f"{CURVE}.safetensors")
     synonyms, antonyms = constraints()
     judged = read_simlex(data() / "constraints" / "SimLex-999.txt")
-    # Whatever the number of steps, the same words were near before: they are sought once.
+    # The pairs that were close before fitting do not depend on the number of steps, so they are searched once.
     found: list[Any] = []
-    seek = fitting.near_before
+    seek = fitting.find_close_pairs
 
-    def near_before(*arguments: Any) -> Any:
+    def find_close_pairs(*arguments: Any) -> Any:
         if not found:
             found.append(seek(*arguments))
         return found[0]
 
     agreement = {0: spearman(vectors, judged)[0]}
-    with patch.object(fitting, "near_before", near_before):
+    with patch.object(fitting, "find_close_pairs", find_close_pairs):
         stops = len(counterfit(vectors, synonyms, antonyms).curve) - 1
         for steps in sorted({*STEPS, stops}):
             fitted = counterfit(vectors, synonyms, antonyms, CounterFit(steps=steps, tolerance=0))
@@ -151,11 +153,11 @@ def draw(record: dict[str, Any]) -> None:
 
 
 def apart(*arguments: str) -> Any:
-    """Run a part of this file in a process of its own; what it prints is JSON."""
+    """Run a part of this file in a process of its own, and return the JSON it prints."""
     command = [sys.executable, "-m", "benchmarks.vectors", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        sys.exit(f"measuring {' '.join(arguments[:-1])} ended with status {done.returncode}; see above")
+        sys.exit(f"measuring {' '.join(arguments[:-1])} failed with status {done.returncode}; see above")
     return json.loads(done.stdout)
 
 
@@ -164,7 +166,7 @@ def main() -> None:
     whats = ["read GloVe's text", "read safetensors", "counter-fit", "neighbours of all words"]
     whats += ["neighbours of some words"] + ["faiss, neighbours of some words"] * (find_spec("faiss") is not None)
     with tempfile.TemporaryDirectory() as folder:
-        # Apart, too: a process begins with the peak of the one that started it, and this one is to stay small.
+        # A process inherits the peak of its parent, so the parent must stay small.
         apart("prepare", folder)
         rows = [apart(what, str(size), folder) for size in SIZES for what in whats]
         learnt = apart("curve", folder)

@@ -3,14 +3,15 @@
     pip install "discotext[demo]"
     python examples/function.py [TEXTS]
 
-How far do synonyms carry it, and which? Anything that takes texts and returns scores can be asked so: rules, a model
-of any library, a call to a service.
+Prints how far synonyms lower its accuracy, and which swaps flip it. Any function from texts to scores can be attacked
+in this way: rules, a model from any library, a call to a service.
 """
 
 import sys
 from collections import Counter
 
 import discotext as d
+from discotext.data import load_data
 
 GOOD = """best brilliant charming clever delightful enjoyable entertaining excellent fascinating fresh fun funny good
 great hilarious honest intelligent love moving original perfect powerful smart solid sweet touching wonderful""".split()
@@ -19,7 +20,7 @@ pointless poor predictable problem sad silly slow stale stupid tedious terrible 
 
 
 def scores(texts: list[str]) -> list[list[float]]:
-    """A row for each text: how bad, how good. Where neither is said, the first counts."""
+    """One row per text: the number of bad words and of good words. A tie counts as negative."""
     words = [text.lower().split() for text in texts]
     return [[sum(word in BAD for word in text), sum(word in GOOD for word in text)] for text in words]
 
@@ -28,16 +29,16 @@ scores.labels = ("negative", "positive")
 
 
 def main(texts: int) -> None:
-    examples = d.load_data("movie_reviews", "test").sample(texts)
+    examples = load_data("movie_reviews", "test").sample(texts)
     result = d.attack(scores, examples, "exact", budget=0.2)
-    figures = result.summary["solvers"]["exact"]
-    turned = [record for record in result.records if record["status"] in ("reached", "fewest")]
-    before, after = (100 * figures[f"{when}_accuracy"] for when in ("original", "adversarial"))
-    print(f"The list is right about {before:.1f} % of {texts} reviews, and about {after:.1f} % of them under synonyms.")
-    swaps = Counter((one["old"], one["new"]) for record in turned for one in record["changes"])
-    print("The swaps that turn it most often:")
-    for (old, new), times in swaps.most_common(8):
-        print(f"  {old} → {new} ({times})")
+    figures = result.summary.solvers["exact"]
+    before, after = 100 * figures.original_accuracy, 100 * figures.adversarial_accuracy
+    print(f"Accuracy of the word list on {texts} reviews: {before:.1f} %, and {after:.1f} % after the attack.")
+    flipped = [record for record in result.records if record.succeeded]
+    swaps = Counter((change.old, change.new) for record in flipped for change in record.changes)
+    print("The swaps that flip it most often:")
+    for (old, new), count in swaps.most_common(8):
+        print(f"  {old} → {new} ({count})")
 
 
 if __name__ == "__main__":

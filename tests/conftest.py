@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import combinations, product
 from pathlib import Path
 
@@ -13,13 +14,19 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from discotext import Batch, FunctionOracle, Problem
+from discotext import Batch, Problem
+from discotext.core import FunctionOracle
+from discotext.experiment.attack import make_job
+from discotext.experiment.preflight import parse_budgets
+from discotext.experiment.record import Record
 
 # Tests run side by side; threads of one would only wait for those of the others, here and in the processes they start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("default")
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -132,4 +139,23 @@ def choices_within(problem: Problem, changes: int) -> int:
     )
 
 
-__all__ = ["SHAPES", "FunctionOracle", "Quadratic", "Table", "choices_within", "feasible", "problems"]
+__all__ = ["SHAPES", "FunctionOracle", "Quadratic", "Table", "choices_within", "feasible", "needs_torch", "problems"]
+
+
+def untimed(records):
+    """Records, or lines of a file, without what differs from run to run."""
+    raw = (record.as_dict() if isinstance(record, Record) else record for record in records)
+    return [{key: value for key, value in one.items() if "seconds" not in key} for one in raw]
+
+
+def job_for(victim, data, solvers, *, budget=0.2, words=None, **settings):
+    """The job of a call of `compare`, identified and calibrated."""
+    job = make_job(victim, data, solvers, budgets=parse_budgets(budget, words), **settings)
+    return job.identify().calibrate()
+
+
+EMPTY_RECORD = Record(
+    id=0, text="", label=0, predicted=None, adversarial_text="", adversarial_predicted=None, score=None,
+    adversarial_score=None, changes=(), words=0, budget=0, status="failed", solver="", seed=0, space=None, forwards=0,
+    backwards=0, seconds=0.0, victim_seconds=0.0, share="0.2", allowed=None,
+)  # fmt: skip

@@ -14,20 +14,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discotext import Candidates, Exact, Examples, Greedy
-from discotext.experiment.attack import attack, budgets_of, compare, job_of, run, shard_of
-from discotext.experiment.folder import read_records, read_settings
-from discotext.experiment.merging import augmented, merge, write_examples
-from discotext.experiment.metrics import mcnemar, summarise
-from discotext.experiment.work import run_task
-from discotext.text.sources import Listed
+from discotext import Candidates
+from discotext.data import Examples
+from discotext.experiment.attack import attack, compare, run
+from discotext.experiment.merge import collect_examples, merge, write_examples
+from discotext.experiment.preflight import parse_budgets, parse_shard
+from discotext.experiment.run_folder import read_lines, read_settings
+from discotext.experiment.summary import mcnemar, summarise
+from discotext.experiment.task import TaskRunner
+from discotext.solvers import Exact, Greedy
+from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
+from tests.conftest import EMPTY_RECORD, job_for, untimed
 
 GOOD, BAD = ["good", "great", "fine", "nice"], ["bad", "poor", "awful", "weak"]
 LISTS = {word: [other for other in GOOD if other != word] for word in GOOD}
 LISTS |= {word: [other for other in BAD if other != word] for word in BAD}
 WEIGHTS = {"good": 2.0, "great": 1.5, "fine": 0.4, "nice": 0.2, "bad": -2.0, "poor": -1.2, "awful": -0.5, "weak": -0.3}
-FINDER = Candidates(Listed(LISTS), ())
+FINDER = Candidates(SynonymList(LISTS), ())
 
 
 def scores(texts):
@@ -50,10 +54,6 @@ def data(n=150, seed=0):
     return texts, labels
 
 
-def untimed(records):
-    return [{key: value for key, value in one.items() if "seconds" not in key} for one in records]
-
-
 SETTINGS = {"candidates": FINDER, "budget": 0.3, "chunk": 16}
 
 
@@ -69,61 +69,62 @@ def test_every_text_has_one_record_for_each_solver_with_what_was_promised(result
     keys += "status solver seed space forwards backwards seconds"
     texts, labels = data()
     for name in ("greedy", "exact"):
-        records = result.of(name)
-        assert [record["id"] for record in records] == list(range(150))
-        assert [record["text"] for record in records] == texts
-        assert [record["label"] for record in records] == labels
+        records = result.select(name)
+        assert [record.id for record in records] == list(range(150))
+        assert [record.text for record in records] == texts
+        assert [record.label for record in records] == labels
         for record in records:
-            assert set(keys.split()) <= set(record)
+            assert set(keys.split()) <= set(record.as_dict())
 
 
 def test_records_are_true(result):
     for record in result.records:
-        before, after = np.array(scores([record["text"], record["adversarial_text"]]))
-        assert record["predicted"] == before.argmax()
-        assert record["adversarial_predicted"] == after.argmax()
-        assert len(record["changes"]) <= record["budget"]
-        text = record["text"]
-        for change in reversed(record["changes"]):
-            assert text[change["start"] : change["end"]] == change["old"]
-            assert change["new"].lower() in LISTS[change["old"].lower()]
-            text = text[: change["start"]] + change["new"] + text[change["end"] :]
-        assert text == record["adversarial_text"]
-        assert (record["status"] in ("reached", "fewest")) == (
-            record["predicted"] == record["label"] != record["adversarial_predicted"]
+        before, after = np.array(scores([record.text, record.adversarial_text]))
+        assert record.predicted == before.argmax()
+        assert record.adversarial_predicted == after.argmax()
+        assert len(record.changes) <= record.budget
+        text = record.text
+        for change in reversed(record.changes):
+            assert text[change.start : change.end] == change.old
+            assert change.new.lower() in LISTS[change.old.lower()]
+            text = text[: change.start] + change.new + text[change.end :]
+        assert text == record.adversarial_text
+        assert (record.status in ("reached", "fewest")) == (
+            record.predicted == record.label != record.adversarial_predicted
         )
-        if record["status"] == "misclassified":
-            assert not record["changes"]
+        if record.status == "misclassified":
+            assert not record.changes
 
 
 def test_figures_are_what_the_records_say(result):
-    for name, row in result.summary["solvers"].items():
-        records = result.of(name)
-        right = [record for record in records if record["predicted"] == record["label"]]
-        won = [record for record in right if record["adversarial_predicted"] != record["label"]]
-        assert row["original_accuracy"] == pytest.approx(len(right) / 150)
-        assert row["adversarial_accuracy"] == pytest.approx((len(right) - len(won)) / 150)
-        assert row["success_rate"] == pytest.approx(len(won) / len(right))
-        shares = [len(record["changes"]) / record["words"] for record in won]
-        assert row["perturbation"] == pytest.approx(np.mean(shares))
-        everything = [len(record["changes"]) / record["words"] for record in records]
-        assert row["perturbation_all"] == pytest.approx(np.mean(everything))
-        assert row["adversarial_accuracy_low"] <= row["adversarial_accuracy"] <= row["adversarial_accuracy_high"]
-        assert row["forwards"] == sum(record["forwards"] for record in records)
-    exact = result.summary["solvers"]["exact"]
-    assert exact["optimal"] == 1.0
-    assert exact["success_rate"] >= result.summary["solvers"]["greedy"]["success_rate"]
+    for name, row in result.summary.solvers.items():
+        records = result.select(name)
+        right = [record for record in records if record.predicted == record.label]
+        won = [record for record in right if record.adversarial_predicted != record.label]
+        assert row.original_accuracy == pytest.approx(len(right) / 150)
+        assert row.adversarial_accuracy == pytest.approx((len(right) - len(won)) / 150)
+        assert row.success_rate == pytest.approx(len(won) / len(right))
+        shares = [len(record.changes) / record.words for record in won]
+        assert row.perturbation == pytest.approx(np.mean(shares))
+        everything = [len(record.changes) / record.words for record in records]
+        assert row.perturbation_all == pytest.approx(np.mean(everything))
+        assert row.adversarial_accuracy.low <= row.adversarial_accuracy <= row.adversarial_accuracy.high
+        assert row.forwards == sum(record.forwards for record in records)
+    exact = result.summary.solvers["exact"]
+    assert exact.optimal == 1.0
+    assert exact.success_rate >= result.summary.solvers["greedy"].success_rate
 
 
 def test_a_mean_over_nothing_is_none():
     row = summarise([])
-    assert row["success_rate"] is row["perturbation"] is row["optimal"] is None
-    json.dumps(row, allow_nan=False)
+    assert row.success_rate is row.perturbation is row.optimal is None
+    json.dumps(row.as_dict(), allow_nan=False)
 
 
 def test_mcnemar_is_the_binomial_test_on_texts_that_one_alone_breaks():
     def records(wins):
-        return [{"id": number, "status": "reached" if win else "improved"} for number, win in enumerate(wins)]
+        status = ["improved", "reached"]
+        return [replace(EMPTY_RECORD, id=number, status=status[win]) for number, win in enumerate(wins)]
 
     assert mcnemar(records([1, 1, 0]), records([1, 1, 0])) == 1.0
     assert mcnemar(records([1] * 5), records([0] * 5)) == pytest.approx(2 / 32)
@@ -133,29 +134,31 @@ def test_mcnemar_is_the_binomial_test_on_texts_that_one_alone_breaks():
 def test_the_space_is_the_same_for_every_solver_and_another_with_other_candidates(result):
     by_text = {}
     for record in result.records:
-        by_text.setdefault(record["id"], set()).add(record["space"])
+        by_text.setdefault(record.id, set()).add(record.space)
     assert all(len(spaces) == 1 for spaces in by_text.values())
-    other = attack(scores, data(), "greedy", **{**SETTINGS, "candidates": Candidates(Listed({"good": ["fine"]}), ())})
-    assert other.summary["space"] != result.summary["space"]
+    other = attack(
+        scores, data(), "greedy", **{**SETTINGS, "candidates": Candidates(SynonymList({"good": ["fine"]}), ())}
+    )
+    assert other.summary.space != result.summary.space
 
 
 def test_several_budgets_make_a_curve_that_only_falls_for_exact():
     curve = attack(scores, data(), Exact(), candidates=FINDER, budget=[0.1, 0.3, 0.6], chunk=16)
-    left = [summary["solvers"]["exact"]["adversarial_accuracy"] for summary in curve.summaries]
+    left = [summary.solvers["exact"].adversarial_accuracy for summary in curve.summaries]
     assert left == sorted(left, reverse=True)
-    assert [summary["budget"] for summary in curve.summaries] == [0.1, 0.3, 0.6]
+    assert [summary.budget for summary in curve.summaries] == [0.1, 0.3, 0.6]
     words = attack(scores, data(), Exact(), candidates=FINDER, words=[0, 1], chunk=16)
-    assert [summary["budget"] for summary in words.summaries] == [0, 1]
-    assert words.summaries[0]["solvers"]["exact"]["success_rate"] == 0.0
+    assert [summary.budget for summary in words.summaries] == [0, 1]
+    assert words.summaries[0].solvers["exact"].success_rate == 0.0
 
 
 def test_a_target_is_a_class_and_texts_of_it_are_left_alone():
     aimed = attack(scores, data(), "exact", target=1, **SETTINGS)
     for record in aimed.records:
-        if record["label"] == 1:
-            assert record["status"] == "misclassified"
-        elif record["status"] in ("reached", "fewest"):
-            assert record["adversarial_predicted"] == 1
+        if record.label == 1:
+            assert record.status == "misclassified"
+        elif record.status in ("reached", "fewest"):
+            assert record.adversarial_predicted == 1
 
 
 # --- the folder
@@ -165,14 +168,14 @@ def test_an_interrupted_run_ends_with_the_same_records(tmp_path):
     whole = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
     lines = (tmp_path / "whole" / "records.jsonl").read_bytes()
     for cut in random.Random(0).sample(range(len(lines)), 12):
-        job = job_of(scores, data(), ["greedy", "exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+        job = job_for(scores, data(), ["greedy", "exact"], **SETTINGS)
         folder = tmp_path / f"cut{cut}"
         folder.mkdir()
         (folder / "settings.json").write_bytes((tmp_path / "whole" / "settings.json").read_bytes())
         (folder / "records.jsonl").write_bytes(lines[:cut])
         again = run(job, folder)
         assert untimed(again.records) == untimed(whole.records)
-        assert untimed(read_records(folder)) == untimed(read_records(tmp_path / "whole"))
+        assert untimed(read_lines(folder)) == untimed(read_lines(tmp_path / "whole"))
 
 
 def test_other_settings_into_the_same_folder_are_refused(tmp_path):
@@ -181,7 +184,7 @@ def test_other_settings_into_the_same_folder_are_refused(tmp_path):
         attack(scores, data(), "greedy", out=tmp_path / "r", seed=1, **SETTINGS)
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match="not empty and holds no run"):
+    with pytest.raises(ValueError, match="not empty and is not a run folder"):
         attack(scores, data(), "greedy", out=tmp_path / "foreign", **SETTINGS)
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="is a file"):
@@ -199,45 +202,43 @@ def test_changed_data_or_another_victim_of_the_same_name_are_refused(tmp_path):
 @pytest.mark.parametrize("parts", [2, 3, 20])
 def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
     compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
-    job = job_of(scores, data(), ["greedy", "exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    job = job_for(scores, data(), ["greedy", "exact"], **SETTINGS)
     folders = [tmp_path / f"s{part}" for part in range(1, parts + 1)]
     for part, folder in enumerate(folders, start=1):
         run(job.shard(part, parts), folder)
     for folder in folders:
         (folder / "records.jsonl").touch()
     merge(folders[::-1], tmp_path / "merged")
-    assert untimed(read_records(tmp_path / "merged")) == untimed(read_records(tmp_path / "whole"))
+    assert untimed(read_lines(tmp_path / "merged")) == untimed(read_lines(tmp_path / "whole"))
 
 
 def test_shards_that_do_not_fit_are_refused(tmp_path):
-    job = job_of(scores, data(), ["greedy"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    job = job_for(scores, data(), ["greedy"], **SETTINGS)
     run(job.shard(1, 2), tmp_path / "a")
     with pytest.raises(ValueError, match=r"shard 2/2 is missing"):
         merge([tmp_path / "a"], tmp_path / "m")
     with pytest.raises(ValueError, match="give each once"):
         merge([tmp_path / "a", tmp_path / "a"], tmp_path / "m")
-    other = job_of(scores, data(), ["exact"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    other = job_for(scores, data(), ["exact"], **SETTINGS)
     run(other.shard(2, 2), tmp_path / "b")
     with pytest.raises(ValueError, match="another job"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
-    with pytest.raises(ValueError, match="holds no run"):
+    with pytest.raises(ValueError, match="is not a run folder"):
         merge([tmp_path / "nowhere"], tmp_path / "m")
 
 
 @pytest.mark.parametrize("shard", ["2", "0/2", "3/2", "a/b", "1/", "/1"])
 def test_a_shard_is_i_of_n(shard):
     with pytest.raises(ValueError, match="part i of n"):
-        shard_of(shard)
+        parse_shard(shard)
 
 
-def test_augmented_data_has_every_text_once_and_the_turned_ones_with_true_labels(tmp_path):
+def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_labels(tmp_path):
     found = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "r", **SETTINGS)
-    rows = list(augmented(tmp_path / "r"))
+    rows = list(itertools.chain(*collect_examples(tmp_path / "r")))
     texts, labels = data()
     assert rows[:150] == [(text, str(label)) for text, label in zip(texts, labels, strict=True)]
-    won = {
-        (one["adversarial_text"], str(one["label"])) for one in found.records if one["status"] in ("reached", "fewest")
-    }
+    won = {(one.adversarial_text, str(one.label)) for one in found.records if one.status in ("reached", "fewest")}
     assert set(rows[150:]) == won
     assert won
     for ending in (".jsonl", ".csv", ".tsv"):
@@ -246,7 +247,7 @@ def test_augmented_data_has_every_text_once_and_the_turned_ones_with_true_labels
 
         again = read_examples(tmp_path / f"a{ending}")
         assert list(again.texts) == [text for text, _ in rows]
-    with pytest.raises(ValueError, match=r"\.jsonl, \.csv and \.tsv"):
+    with pytest.raises(ValueError, match=r"\.jsonl, \.csv or \.tsv"):
         write_examples(rows, tmp_path / "a.txt")
 
 
@@ -260,15 +261,15 @@ def test_a_victim_that_fails_on_one_text_costs_that_text_alone():
         return scores(texts)
 
     found = attack(FunctionVictim(touchy), data(40), "greedy", **SETTINGS)
-    failed = [one for one in found.records if one["status"] == "failed"]
-    assert [one["id"] for one in failed] == [7]
-    assert "seven" in failed[0]["error"]
-    others = [one for one in attack(scores, data(40), "greedy", **SETTINGS).records if one["id"] != 7]
+    failed = [one for one in found.records if one.status == "failed"]
+    assert [one.id for one in failed] == [7]
+    assert "seven" in failed[0].error
+    others = [one for one in attack(scores, data(40), "greedy", **SETTINGS).records if one.id != 7]
     # Those that were in one call with it were asked once more, each alone.
-    mine = [one for one in found.records if one["id"] != 7]
-    assert all(one["forwards"] >= other["forwards"] for one, other in zip(mine, others, strict=True))
-    known = {"forwards": 0, "tolerance": 0}
-    assert untimed({**one, **known} for one in mine) == untimed({**one, **known} for one in others)
+    mine = [one for one in found.records if one.id != 7]
+    assert all(one.forwards >= other.forwards for one, other in zip(mine, others, strict=True))
+    known = {"forwards": 0, "tolerance": 0.0}
+    assert untimed(replace(one, **known) for one in mine) == untimed(replace(one, **known) for one in others)
 
 
 def test_a_victim_that_breaks_down_is_not_called_broken_by_the_attack():
@@ -281,16 +282,16 @@ def test_a_victim_that_breaks_down_is_not_called_broken_by_the_attack():
         return scores(texts)
 
     found = attack(FunctionVictim(tiring), data(10), "greedy", **SETTINGS)
-    row = found.summary["solvers"]["greedy"]
-    assert row["failed"] > 0
-    assert row["adversarial_accuracy"] == row["original_accuracy"]
+    row = found.summary.solvers["greedy"]
+    assert row.failed > 0
+    assert row.adversarial_accuracy == row.original_accuracy
 
 
 def test_a_victim_that_answers_by_chance_gives_no_successes_without_a_change():
     rng = np.random.default_rng(0)
     found = attack(lambda texts: rng.normal(size=(len(texts), 2)), data(60), "greedy", **SETTINGS)
     for record in found.records:
-        assert record["changes"] or record["status"] not in ("reached", "fewest")
+        assert record.changes or record.status not in ("reached", "fewest")
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_labels_the_victim_does_not_have_are_refused(labels, says):
 def test_texts_of_one_class_can_be_attacked_and_names_are_taken_in_order():
     assert len(attack(scores, (["a good film"], [1]), "greedy", **SETTINGS).records) == 1
     named = attack(scores, (["a bad film", "a good film"], ["negative", "positive"]), "greedy", **SETTINGS)
-    assert [record["predicted"] == record["label"] for record in named.records] == [True, True]
+    assert [record.predicted == record.label for record in named.records] == [True, True]
 
 
 def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp_path):
@@ -319,11 +320,11 @@ def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp
     ("given", "says"),
     [
         ({"solver": "best"}, "there is no solver 'best'"),
-        ({"budget": 0}, "more than 0"),
+        ({"budget": 0}, "above 0"),
         ({"budget": "many"}, "many"),
-        ({"words": -1}, "choose 0 or more"),
+        ({"words": -1}, "0 or more"),
         ({"target": 5}, "choose 0 to 1"),
-        ({"limit": 0}, "choose 1 or more"),
+        ({"limit": 0}, "1 or more"),
     ],
 )
 def test_wrong_settings_are_refused_in_a_sentence(given, says):
@@ -335,8 +336,8 @@ def test_solvers_have_names():
     with pytest.raises(ValueError, match="given twice"):
         compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)
     found = compare(scores, data(20), {"mine": Greedy()}, candidates=FINDER)
-    assert {one["solver"] for one in found.records} == {"mine"}
-    assert [str(one) for one in budgets_of([0.1, "0.25"], None)] == ["0.1", "0.25"]
+    assert {one.solver for one in found.records} == {"mine"}
+    assert [str(one) for one in parse_budgets([0.1, "0.25"], None)] == ["0.1", "0.25"]
 
 
 # --- the command line
@@ -403,7 +404,7 @@ def test_the_command_attacks_augments_and_merges(place):
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "2"], 1, "more than 0 and at most 1"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "2"], 1, "above 0 and up to 1"),
         (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "0.1", "--words", "1"], 1, "both given"),
         (["attack", "py:victim.py:nothing", "data.jsonl"], 1, "nothing"),
         (["attack", "py:victim.py:scores", "no.jsonl"], 1, "no.jsonl"),
@@ -411,8 +412,8 @@ def test_the_command_attacks_augments_and_merges(place):
         (["attack", "py:victim.py:scores", "data.jsonl", "--shard", "3/2"], 1, "i/n"),
         (["attack", "py:victim.py:scores"], 2, "Missing argument"),
         (["compare", "py:victim.py:scores", "data.jsonl"], 2, "--solver"),
-        (["merge", "nowhere", "--out", "m"], 1, "holds no run"),
-        (["augment", "nowhere", "--out", "m.csv"], 1, "holds no run"),
+        (["merge", "nowhere", "--out", "m"], 1, "is not a run folder"),
+        (["augment", "nowhere", "--out", "m.csv"], 1, "is not a run folder"),
     ],
 )
 def test_a_mistake_ends_in_one_sentence(place, arguments, status, says):
@@ -451,7 +452,7 @@ def test_killed_at_random_moments_and_resumed_the_records_are_those_of_one_run(p
     assert done.returncode == 0, done.stderr
     once = discotext(place, *command[:-1], "once")
     assert once.returncode == 0, once.stderr
-    assert untimed(read_records(place / "killed")) == untimed(read_records(place / "once"))
+    assert untimed(read_lines(place / "killed")) == untimed(read_lines(place / "once"))
     assert os.path.exists(place / "killed" / "summary.json")
 
 
@@ -459,19 +460,18 @@ def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path)
     torch = pytest.importorskip("torch")
     from discotext.experiment import paper
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.store import save_victim
-    from discotext.victims.neural.victim import NeuralVictim
-    from discotext.victims.neural.vocabulary import Vocabulary
+    from discotext.victims.neural.store import save_neural
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = [*GOOD, *BAD, "the", "film", "wonderful", "terrible"]
     network = Network(Shape("lstm", 2, 8, hidden=8))
     victim = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("negative", "positive"))
-    save_victim(victim, tmp_path / "victims" / "lstm_imdb")
-    monkeypatch.setattr(paper, "load", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))
+    save_neural(victim, tmp_path / "victims" / "lstm_imdb")
+    monkeypatch.setattr(paper, "load_split", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))
     found = paper.reproduce(tmp_path, ["imdb"], per_class=5, texts=16)
-    rows = paper.table(found)
-    methods = [*paper.solvers(), "the paper's disco", "the paper's greedy"]
+    rows = paper.make_table(found)
+    methods = [*paper.list_methods(), "the paper's disco", "the paper's greedy"]
     whole = [method for method in methods if method != "greedy"]  # greedy is too slow for more than the sample
     assert [row["method"] for row in rows] == methods + whole
     assert [row.get("n") for row in rows] == [10] * 7 + [None] * 2 + [16] * 6 + [None] * 2
@@ -485,33 +485,32 @@ def test_more_texts_hold_the_papers_sample_and_as_many_of_each_class_as_there_ar
 
     labels = [0] * 50 + [1] * 30 + [2] * 4
     texts = [f"text {number}" for number in range(84)]
-    monkeypatch.setattr(paper, "load", lambda name, split: Examples.of(texts, labels, names=["a", "b", "c"]))
-    parts = paper.samples("trec", 10, 60, seed=3)
+    monkeypatch.setattr(paper, "load_split", lambda name, split: Examples.of(texts, labels, names=["a", "b", "c"]))
+    parts = paper.draw_samples("trec", 10, 60, seed=3)
     assert np.bincount(parts["sample"].labels).tolist() == [10, 10, 4]
     assert np.bincount(parts["sample"].labels)[2] + len(parts["rest"]) == 60 - 20
     assert np.bincount(np.concatenate([parts["sample"].labels, parts["rest"].labels])).tolist() == [28, 28, 4]
     assert not set(parts["sample"].texts) & set(parts["rest"].texts)
-    assert "rest" not in paper.samples("trec", 10, 20, seed=3)
+    assert "rest" not in paper.draw_samples("trec", 10, 20, seed=3)
 
 
-def test_a_search_to_the_end_spends_its_budget_and_knows_who_turned():
+def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
     texts, labels = data(20)
-    any_word = Candidates(Listed({word: [*GOOD, *BAD] for word in [*GOOD, *BAD]}), ())
+    any_word = Candidates(SynonymList({word: [*GOOD, *BAD] for word in [*GOOD, *BAD]}), ())
     short = attack(scores, (texts, labels), "left-to-right", budget=0.5, candidates=any_word)
-    job = job_of(scores, (texts, labels), ["left-to-right"], budget=0.5, words=None, candidates=any_word, limit=None,
-                 seed=0, target=None, chunk=64)  # fmt: skip
+    job = job_for(scores, (texts, labels), ["left-to-right"], budget=0.5, candidates=any_word)
     long = run(replace(job, to_the_end=True))
     for one, other in zip(short.records, long.records, strict=True):
-        assert len(other["changes"]) >= len(one["changes"])
-        turned = other["adversarial_predicted"] != other["label"]
-        assert (other["status"] in ("reached", "misclassified")) == turned
-    assert sum(len(r["changes"]) for r in long.records) > sum(len(r["changes"]) for r in short.records)
+        assert len(other.changes) >= len(one.changes)
+        flipped = other.adversarial_predicted != other.label
+        assert (other.status in ("reached", "misclassified")) == flipped
+    assert sum(len(r.changes) for r in long.records) > sum(len(r.changes) for r in short.records)
 
 
-def test_chance_is_told_for_one_budget_at_a_time():
+def test_a_p_value_is_of_one_budget_at_a_time():
     settings = {key: value for key, value in SETTINGS.items() if key not in ("budget", "words")}
     both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
-    with pytest.raises(ValueError, match="the run has the budgets 1, 2; say which, as budget=1"):
+    with pytest.raises(ValueError, match="the run has the budgets 1, 2; choose one, as budget=1"):
         both.p_value("greedy", "exact")
     with pytest.raises(ValueError, match="no budget 3; choose one of 1, 2"):
         both.p_value("greedy", "exact", budget=3)
@@ -522,7 +521,7 @@ def test_chance_is_told_for_one_budget_at_a_time():
 
 def test_chunks_hold_every_text_once_and_of_each_window_the_longest_first():
     texts = ["word " * (1 + (7 * number) % 23) + f"no. {number}" for number in range(300)]
-    made = job_of(
+    made = job_for(
         scores,
         (texts, [0, 1] * 150),
         ["greedy"],
@@ -543,8 +542,8 @@ def test_chunks_hold_every_text_once_and_of_each_window_the_longest_first():
 
 
 def test_what_a_worker_gets_is_the_job_with_its_first_texts_only():
-    made = job_of(scores, data(), ["greedy"], words=None, limit=None, seed=0, target=None, **SETTINGS)
+    made = job_for(scores, data(), ["greedy"], **SETTINGS)
     sent = copy.copy(made)  # copied as it is sent, by __getstate__
     assert sent.examples.texts == made.examples.texts[:2]
     unit = made.units[1]
-    assert untimed(run_task(sent, made.task(unit))) == untimed(run_task(made, made.task(unit)))
+    assert untimed(TaskRunner(sent).run(made.task(unit))) == untimed(TaskRunner(made).run(made.task(unit)))

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.text.candidates import Candidates
-from discotext.text.configure import candidates_from
+from discotext.text.candidates import Candidates, make_candidates
 from discotext.text.filters import (
-    STANDARD,
+    STANDARD_FILTERS,
     Antonyms,
     Article,
+    Filter,
     Frequency,
     Names,
     Numbers,
@@ -25,23 +25,22 @@ from discotext.text.filters import (
     Similarity,
     StopWords,
     UnknownToVictim,
-    filters_named,
+    make_filters,
 )
-from discotext.text.inflection import agreeing
+from discotext.text.inflection import match_inflection
 from discotext.text.neighbours import Neighbours
-from discotext.text.place import Place
-from discotext.text.sources import AllOf, AnyOf, Listed, Synonyms, VectorNeighbours, read_synonyms
+from discotext.text.sources import AllOf, AnyOf, SynonymList, Synonyms, VectorNeighbours, read_synonyms
 from discotext.text.space import Space
 from discotext.text.tagging import LightTagger
 from discotext.text.vectors import WordVectors
-from discotext.text.wordnet import wordnet
-from discotext.text.words import match_case, split
+from discotext.text.wordnet import load_wordnet
+from discotext.text.words import WordContext, match_case, split
 
 
-def place(text: str, word: str, tag: str) -> Place:
+def in_context(text: str, word: str, tag: str) -> WordContext:
     cut = split(text)
     number = cut.words.index(word)
-    return Place(cut, tuple(tag if i == number else "XX" for i in range(len(cut))), number)
+    return WordContext(cut, tuple(tag if i == number else "XX" for i in range(len(cut))), number)
 
 
 @pytest.fixture(scope="module")
@@ -50,27 +49,27 @@ def finder():
 
 
 class Tagged:
-    """A tagger that says the same of every word."""
+    """A tagger that gives every word the same tag."""
 
     name = "fixed"
 
     def __init__(self, tag):
-        self.tag = tag
+        self.only = tag
 
-    def tags(self, texts):
-        return [[self.tag] * len(text) for text in texts]
+    def tag(self, texts):
+        return [[self.only] * len(text) for text in texts]
 
 
 def own(words, tag="NN", **more):
-    return Candidates(Listed(words), more.pop("filters", ()), Tagged(tag), **more)
+    return Candidates(SynonymList(words), more.pop("filters", ()), Tagged(tag), **more)
 
 
-# --- what is promised of every answer
+# --- laws of every result
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from("The a good film was not TERRIBLE, Paris enjoyed 10 movies <br /> quickly!".split())))
-def test_every_answer_is_a_single_word_in_the_casing_of_the_original_and_never_the_original(words):
+def test_every_candidate_is_a_single_word_in_the_casing_of_the_original_and_never_the_original(words):
     text = " ".join(words)
     found = Candidates()(text)
     assert [text[one.start : one.end] for one in found] == [one.word for one in found] == list(split(text).words)
@@ -80,21 +79,21 @@ def test_every_answer_is_a_single_word_in_the_casing_of_the_original_and_never_t
             assert candidate.lower() != one.word.lower()
             assert split(candidate).words == (candidate,)
             assert match_case(one.word, candidate.lower()) == candidate
-        assert {name for _, name in one.refused} <= {*STANDARD, "limit"}
+        assert {name for _, name in one.refused} <= {*STANDARD_FILTERS, "limit"}
         assert not {word for word, _ in one.refused} & {word.lower() for word in one.candidates}
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.text())
-def test_any_text_has_an_answer_for_each_of_its_words(text):
+def test_any_text_has_a_result_for_each_of_its_words(text):
     assert [one.word for one in Candidates()(text)] == list(split(text).words)
 
 
-def test_the_answer_does_not_depend_on_the_texts_beside_it(finder):
+def test_candidates_do_not_depend_on_other_texts(finder):
     texts = ["A truly awful film.", "He can open the can quickly.", "", "WHAT A GREAT MOVIE"]
-    together = finder.of_texts(texts)
+    together = finder.find(texts)
     assert together == [Candidates()(text) for text in texts]
-    assert together == finder.of_texts(texts)  # and what is remembered is what was found
+    assert together == finder.find(texts)  # and the cache changes nothing
 
 
 def test_known_words_have_the_candidates_one_would_expect(finder):
@@ -109,9 +108,9 @@ def test_known_words_have_the_candidates_one_would_expect(finder):
 
 def test_never_the_opposite(finder):
     texts = ["It was a good film and I was happy.", "not a single bad word, never cheap, hardly safe"]
-    for one in [one for found in finder.of_texts(texts) for one in found]:
+    for one in [one for found in finder.find(texts) for one in found]:
         for candidate in one.candidates:
-            assert not wordnet().opposed(one.word, candidate)
+            assert not load_wordnet().are_antonyms(one.word, candidate)
     good = {word: name for one in finder("good") for word, name in one.refused}
     assert good.get("bad", "antonyms") == "antonyms"
     assert not finder("not")[0].candidates
@@ -121,23 +120,21 @@ def test_never_the_opposite(finder):
 
 
 def test_a_list_of_lemmas_serves_every_form():
-    assert own({"enjoy": ["like"]}, "VBD", filters=filters_named(["inflection"]))("enjoyed")[0].candidates == ("liked",)
-    assert own({"mouse": ["rodent"]}, "NNS", filters=filters_named(["inflection"]))("Mice")[0].candidates == (
-        "Rodents",
-    )
-    assert own({"good": ["nice"]}, "JJ", filters=filters_named(["inflection"]))("GOOD")[0].candidates == ("NICE",)
+    assert own({"enjoy": ["like"]}, "VBD", filters=make_filters(["inflection"]))("enjoyed")[0].candidates == ("liked",)
+    assert own({"mouse": ["rodent"]}, "NNS", filters=make_filters(["inflection"]))("Mice")[0].candidates == ("Rodents",)
+    assert own({"good": ["nice"]}, "JJ", filters=make_filters(["inflection"]))("GOOD")[0].candidates == ("NICE",)
 
 
-def test_without_the_filter_inflection_lists_are_taken_as_they_are():
+def test_without_the_filter_inflection_lists_are_not_inflected():
     assert own({"enjoyed": ["enjoy", "like"]}, "VBD")("enjoyed")[0].candidates == ("enjoy", "like")
 
 
-def test_another_form_of_the_same_word_is_no_candidate():
-    found = own({"runs": ["run", "jogs"]}, "VBZ", filters=filters_named(["inflection"]))("runs")[0]
+def test_another_form_of_the_same_word_is_not_a_candidate():
+    found = own({"runs": ["run", "jogs"]}, "VBZ", filters=make_filters(["inflection"]))("runs")[0]
     assert found.candidates == ("jogs",)
 
 
-def test_no_more_than_the_limit_and_the_rest_is_told():
+def test_candidates_beyond_the_limit_are_reported_as_refused():
     found = own({"a": list("bcdef")}, limit=3)("a")[0]
     assert found.candidates == ("b", "c", "d")
     assert found.refused == (("e", "limit"), ("f", "limit"))
@@ -155,95 +152,137 @@ def test_a_limit_below_one_is_refused(limit):
 @pytest.mark.parametrize(
     ("one", "where", "candidate", "refused"),
     [
-        (StopWords(), place("the film", "the", "DT"), "this", True),
-        (StopWords(), place("the film", "film", "NN"), "it", True),
-        (StopWords(), place("the film", "film", "NN"), "movie", False),
-        (Numbers(), place("10 films", "10", "CD"), "20", True),
-        (Numbers(), place("two films", "two", "CD"), "couple", True),
-        (Numbers(), place("a dozen films", "films", "NNS"), "movies", False),
-        (Names(), place("I saw Paris", "Paris", "NNP"), "London", True),
-        (Names(), place("the NASA probe", "NASA", "NN"), "agency", True),
-        (Names(), place("THE GOOD FILM", "GOOD", "JJ"), "nice", False),
-        (Names(), place("on Monday", "Monday", "NN"), "tuesday", True),
-        (Names(), place("an iPhone", "iPhone", "NN"), "phone", True),
-        (PartOfSpeech(), place("a can", "can", "NN"), "tin", False),
-        (PartOfSpeech(), place("a can", "can", "NN"), "quickly", True),
-        (PartOfSpeech(), place("of course", "of", "IN"), "from", True),
-        (Antonyms(), place("a good film", "good", "JJ"), "bad", True),
-        (Antonyms(), place("it increased", "increased", "VBD"), "decreased", True),
-        (Antonyms(), place("I am happy", "happy", "JJ"), "unhappy", True),
-        (Antonyms(), place("a useful tool", "useful", "JJ"), "useless", True),
-        (Antonyms(), place("it is not so", "not", "RB"), "no", True),
-        (Antonyms(), place("I am happy", "happy", "JJ"), "glad", False),
-        (Similarity(0.6), place("a film", "film", "NN"), "movie", False),
-        (Similarity(0.6), place("a film", "film", "NN"), "economy", True),
-        (Similarity(0.6), place("a film", "film", "NN"), "qwxz", True),
-        (Sense(), place("a film", "film", "NN"), "movie", False),
-        (Sense(), place("a film", "film", "NN"), "director", True),
-        (Frequency(100), place("a film", "film", "NN"), "movie", True),
-        (Frequency(), place("a film", "film", "NN"), "movie", False),
-        (UnknownToVictim({"movie"}), place("a film", "film", "NN"), "movie", False),
-        (UnknownToVictim({"movie"}), place("a film", "film", "NN"), "flick", True),
-        (Article(), place("a good film", "good", "JJ"), "excellent", True),
-        (Article(), place("an awful film", "awful", "JJ"), "atrocious", False),
-        (Article(), place("an hour", "hour", "NN"), "house", True),
-        (Article(), place("A. Good film", "Good", "JJ"), "excellent", False),
-        (Article(), place("good film", "good", "JJ"), "excellent", False),
-        (Phrase(), place("the prime minister", "prime", "JJ"), "choice", True),
-        (Phrase(), place("the prime minister", "minister", "NN"), "curate", True),
-        (Phrase(), place("it turned out well", "turned", "VBD"), "rotated", True),
-        (Phrase(), place("the prime. Minister", "Minister", "NN"), "curate", False),
-        (Phrase(), place("the good minister", "minister", "NN"), "curate", False),
+        (StopWords(), in_context("the film", "the", "DT"), "this", True),
+        (StopWords(), in_context("the film", "film", "NN"), "it", True),
+        (StopWords(), in_context("the film", "film", "NN"), "movie", False),
+        (Numbers(), in_context("10 films", "10", "CD"), "20", True),
+        (Numbers(), in_context("two films", "two", "CD"), "couple", True),
+        (Numbers(), in_context("a dozen films", "films", "NNS"), "movies", False),
+        (Names(), in_context("I saw Paris", "Paris", "NNP"), "London", True),
+        (Names(), in_context("the NASA probe", "NASA", "NN"), "agency", True),
+        (Names(), in_context("THE GOOD FILM", "GOOD", "JJ"), "nice", False),
+        (Names(), in_context("on Monday", "Monday", "NN"), "tuesday", True),
+        (Names(), in_context("an iPhone", "iPhone", "NN"), "phone", True),
+        (PartOfSpeech(), in_context("a can", "can", "NN"), "tin", False),
+        (PartOfSpeech(), in_context("a can", "can", "NN"), "quickly", True),
+        (PartOfSpeech(), in_context("of course", "of", "IN"), "from", True),
+        (Antonyms(), in_context("a good film", "good", "JJ"), "bad", True),
+        (Antonyms(), in_context("it increased", "increased", "VBD"), "decreased", True),
+        (Antonyms(), in_context("I am happy", "happy", "JJ"), "unhappy", True),
+        (Antonyms(), in_context("a useful tool", "useful", "JJ"), "useless", True),
+        (Antonyms(), in_context("it is not so", "not", "RB"), "no", True),
+        (Antonyms(), in_context("I am happy", "happy", "JJ"), "glad", False),
+        (Similarity(0.6), in_context("a film", "film", "NN"), "movie", False),
+        (Similarity(0.6), in_context("a film", "film", "NN"), "economy", True),
+        (Similarity(0.6), in_context("a film", "film", "NN"), "qwxz", True),
+        (Sense(), in_context("a film", "film", "NN"), "movie", False),
+        (Sense(), in_context("a film", "film", "NN"), "director", True),
+        (Frequency(100), in_context("a film", "film", "NN"), "movie", True),
+        (Frequency(), in_context("a film", "film", "NN"), "movie", False),
+        (UnknownToVictim({"movie"}), in_context("a film", "film", "NN"), "movie", False),
+        (UnknownToVictim({"movie"}), in_context("a film", "film", "NN"), "flick", True),
+        (Article(), in_context("a good film", "good", "JJ"), "excellent", True),
+        (Article(), in_context("an awful film", "awful", "JJ"), "atrocious", False),
+        (Article(), in_context("an hour", "hour", "NN"), "house", True),
+        (Article(), in_context("A. Good film", "Good", "JJ"), "excellent", False),
+        (Article(), in_context("good film", "good", "JJ"), "excellent", False),
+        (Phrase(), in_context("the prime minister", "prime", "JJ"), "choice", True),
+        (Phrase(), in_context("the prime minister", "minister", "NN"), "curate", True),
+        (Phrase(), in_context("it turned out well", "turned", "VBD"), "rotated", True),
+        (Phrase(), in_context("the prime. Minister", "Minister", "NN"), "curate", False),
+        (Phrase(), in_context("the good minister", "minister", "NN"), "curate", False),
     ],
     ids=lambda value: getattr(value, "name", None) or getattr(value, "word", None) or str(value),
 )
 def test_what_a_filter_refuses(one, where, candidate, refused):
-    assert one.refuses(where, candidate) is refused
+    assert (one.keeps(where) or one.refuses(where, candidate)) is refused
 
 
 def test_each_filter_can_be_switched_off_and_is_named_where_it_refuses():
     text = "An awful film about 10 NASA engineers"
     everything = Candidates(filters=())(text)
-    for name in STANDARD:
-        only = Candidates(filters=filters_named([name]))(text)
+    for name in STANDARD_FILTERS:
+        only = Candidates(filters=make_filters([name]))(text)
         assert {refusal for one in only for _, refusal in one.refused} <= {name, "limit"}
-        without = candidates_from(without=[name])
+        without = make_candidates(without=[name])
         assert name not in without.settings["filters"]
     assert sum(len(one.candidates) for one in everything) > sum(len(one.candidates) for one in Candidates()(text))
 
 
 def test_candidates_the_victim_does_not_know_are_refused_by_name(finder):
-    known = finder.known_to({"film", "bought"})
+    known = finder.restrict_to({"film", "bought"})
     found = known("They purchased it")[1]
     assert found.candidates == ("bought",)
     assert ("acquired", "unknown-to-victim") in found.refused
-    assert finder.known_to(None) is finder
+    assert finder.restrict_to(None) is finder
 
 
-def test_an_unknown_filter_is_named_with_those_there_are():
+class Short(Filter):
+    """Refuses everything for words of one letter, and long candidates for others."""
+
+    name = "short"
+
+    def __init__(self, most):
+        self.most = most
+
+    def keeps(self, context):
+        return len(context.word) == 1
+
+    def refuses(self, context, candidate):
+        assert not self.keeps(context), "asked although the word is kept"
+        return len(candidate) > self.most
+
+    def settings(self):
+        return {"most": self.most}
+
+
+def test_a_custom_filter_declares_what_it_does():
+    finder = own({"a": ["b"], "good": ["fine", "excellent"]}, filters=(Short(4),))
+    one, other = finder("a good")
+    assert (one.candidates, one.refused) == ((), (("b", "short"),))
+    assert (other.candidates, other.refused) == (("fine",), (("excellent", "short"),))
+    assert finder.settings["filters"] == {"short": {"most": 4}}
+
+
+@pytest.mark.parametrize("make", [lambda: Candidates(SynonymList), lambda: own({}, filters=(StopWords,))])
+def test_a_part_that_is_not_a_source_or_a_filter_is_refused(make):
+    with pytest.raises(TypeError, match=r"is not a (source|filter); give an instance of a subclass of"):
+        make()
+
+
+def test_settings_name_every_threshold():
+    filters = make_candidates(similarity=0.6, sense=0.2).settings["filters"]
+    assert {name: settings for name, settings in filters.items() if settings} == {
+        "sense": {"least": 0.2},
+        "frequency": {"most": 30_000},
+        "similarity": {"least": 0.6},
+    }
+
+
+def test_an_unknown_filter_is_refused_with_the_known_names():
     with pytest.raises(ValueError, match=r"no filter 'spelling'.*stop-words"):
-        filters_named(["spelling"])
+        make_filters(["spelling"])
     with pytest.raises(ValueError, match=r"no filter 'spelling'.*stop-words"):
-        candidates_from(without=["spelling"])
+        make_candidates(without=["spelling"])
 
 
 # --- sources
 
 
 def test_sources_combine_by_union_and_by_intersection():
-    first, second = Listed({"good": ["fine", "nice"]}), Listed({"good": ["nice", "great"]})
-    here = place("good", "good", "JJ")
-    assert AnyOf((first, second)).of(here) == ("fine", "nice", "great")
-    assert AllOf((first, second)).of(here) == ("nice",)
-    assert AllOf(()).of(here) == AnyOf(()).of(here) == ()
+    first, second = SynonymList({"good": ["fine", "nice"]}), SynonymList({"good": ["nice", "great"]})
+    here = in_context("good", "good", "JJ")
+    assert AnyOf((first, second)).propose(here) == ("fine", "nice", "great")
+    assert AllOf((first, second)).propose(here) == ("nice",)
+    assert AllOf(()).propose(here) == AnyOf(()).propose(here) == ()
 
 
 def test_neighbours_are_the_nearest_words_of_the_space():
     angle = np.array([0, 0.1, 0.3, 3.0])
     vectors = WordVectors(["a", "b", "c", "d"], np.stack([np.cos(angle), np.sin(angle)], 1).astype(np.float32))
     source = VectorNeighbours(vectors, Neighbours(k=2))
-    assert source.of(place("a", "a", "NN")) == ("b", "c")
-    assert source.of(place("x", "x", "NN")) == ()
+    assert source.propose(in_context("a", "a", "NN")) == ("b", "c")
+    assert source.propose(in_context("x", "x", "NN")) == ()
 
 
 def test_neighbours_of_most_words_come_from_a_table_kept_on_disk(tmp_path, monkeypatch):
@@ -254,12 +293,12 @@ def test_neighbours_of_most_words_come_from_a_table_kept_on_disk(tmp_path, monke
     one.prepare(vectors.words)
     assert len(list(tmp_path.iterdir())) == 1
     for word in vectors.words:
-        assert one.of(place(word, word, "NN")) == other.of(place(word, word, "NN"))
+        assert one.propose(in_context(word, word, "NN")) == other.propose(in_context(word, word, "NN"))
 
 
-def test_wordnet_answers_by_part_of_speech():
-    assert "leave" not in Synonyms().of(place("left", "left", "JJ"))
-    assert Synonyms().of(place("the", "the", "DT")) == ()
+def test_wordnet_proposes_by_part_of_speech():
+    assert "leave" not in Synonyms().propose(in_context("left", "left", "JJ"))
+    assert Synonyms().propose(in_context("the", "the", "DT")) == ()
 
 
 @pytest.mark.parametrize(
@@ -281,14 +320,14 @@ def test_lists_of_synonyms_are_read(tmp_path, name, content, words):
         ("s.json", "[1]", "expected an object"),
         ("s.json", '{"good": "fine"}', "'good'.*expected a list of words"),
         ("s.json", '{"good": [1]}', "expected a list of words"),
-        ("s.json", "{}", "holds no words"),
-        ("s.tsv", "", "holds no words"),
+        ("s.json", "{}", "contains no words"),
+        ("s.tsv", "", "contains no words"),
         ("s.csv", "good,fine", "ends in '.csv'"),
         ("s.json", b"\xff", "is not JSON"),
         ("s.tsv", b"good\t\xff", "line 1: not UTF-8"),
     ],
 )
-def test_a_damaged_list_is_refused_in_a_sentence(tmp_path, name, content, says):
+def test_a_damaged_list_is_refused_with_a_reason(tmp_path, name, content, says):
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=says):
         read_synonyms(tmp_path / name)
@@ -304,33 +343,33 @@ def test_a_damaged_list_is_refused_in_a_sentence(tmp_path, name, content, says):
         ({"tagger": "best"}, "no tagger 'best'"),
     ],
 )
-def test_wrong_options_are_refused_in_a_sentence(options, says):
+def test_wrong_options_are_refused_with_a_reason(options, says):
     with pytest.raises(ValueError, match=says):
-        candidates_from(**options)
+        make_candidates(**options)
 
 
 def test_published_lists_can_be_used(shared_data):
-    finder = candidates_from(synonyms=[shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json"])
+    finder = make_candidates(synonyms=[shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json"])
     found = {one.word: one.candidates for one in finder("The movie was terrible and the acting was dreadful")}
     assert found["movie"]
     assert found["terrible"]
-    as_published = candidates_from(
+    as_published = make_candidates(
         synonyms=[shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json"], without=["all"]
     )
     listed = json.loads((shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json").read_text())
     assert as_published("terrible")[0].candidates == tuple(listed["terrible"][:8])
 
 
-def test_settings_and_hash_tell_spaces_apart(finder):
+def test_settings_and_hash_distinguish_spaces(finder):
     texts = ["A truly awful film."]
-    one, other = (Space.of(texts, some) for some in (finder, candidates_from(per_word=1)))
+    one, other = (Space.of(texts, some) for some in (finder, make_candidates(per_word=1)))
     assert one.hash == Space.of(texts, Candidates()).hash != other.hash
     assert one.hash != Space.of(texts, finder, share=1).hash
     assert json.loads(json.dumps(finder.settings)) == finder.settings
     assert finder.settings["filters"]["similarity"]["least"] == Similarity().least
 
 
-def test_a_space_is_a_batch_of_problems_and_gives_texts_back(finder):
+def test_a_space_is_a_batch_of_problems_and_restores_texts(finder):
     texts = ["A truly awful film, so GOOD <br /> for mice.", "", "10"]
     space = Space.of(texts, finder, share=0.25)
     problems = [space.batch[i] for i in range(len(space))]
@@ -348,6 +387,35 @@ def test_a_space_is_a_batch_of_problems_and_gives_texts_back(finder):
                  "end": space.texts[0].spans()[position][1], "old": options[0], "new": word}])  # fmt: skip
 
 
+def test_a_space_is_built_from_split_texts_without_splitting_them_again(finder, monkeypatch):
+    texts = ["A truly awful film, so GOOD <br /> for mice.", "", "10"]
+    expected = Space.of(texts, finder, share=0.25)
+    already = [split(text) for text in texts]
+    counted = []
+    for module in ("space", "candidates"):
+        monkeypatch.setattr(f"discotext.text.{module}.split", lambda text: counted.append(text) or split(text))
+    found = Space.of([already[0], texts[1], already[2]], finder, share=0.25)
+    assert (found.hash, found.refused, found.texts) == (expected.hash, expected.refused, expected.texts)
+    assert counted == [""]
+    assert Space.of(texts, finder, share=0.25).hash == expected.hash
+    assert counted == ["", *texts]
+    assert finder.find(already) == finder.find(texts)
+
+
+@pytest.mark.parametrize("budget", [{}, {"share": 0.5}, {"share": "0.3"}, {"words": 2}, {"words": 0}], ids=str)
+def test_a_space_with_other_budgets_equals_a_new_one(finder, budget):
+    texts = ["A truly awful film, so GOOD for mice.", "", "one two", "10"]
+    first = Space.of(texts, finder, words=1)
+    assert first.hash  # cached, and not to be carried over
+    assert first.batch is not None
+    found, expected = first.with_budgets(**budget), Space.of(texts, finder, **budget)
+    assert found.hash == expected.hash
+    assert found.budgets == expected.budgets
+    assert found.refused == expected.refused
+    assert [found.batch[i] for i in range(len(texts))] == [expected.batch[i] for i in range(len(texts))]
+    assert (found.texts, found.options) == (first.texts, first.options)
+
+
 def test_a_budget_of_words_is_no_more_than_the_text_has(finder):
     assert Space.of(["one two", "a b c d e"], finder, words=3).budgets == (2, 3)
 
@@ -356,6 +424,8 @@ def test_a_budget_of_words_is_no_more_than_the_text_has(finder):
 def test_a_wrong_budget_is_refused(finder, budget):
     with pytest.raises(ValueError, match=r"choose|give one"):
         Space.of(["some text"], finder, **budget)
+    with pytest.raises(ValueError, match=r"choose|give one"):
+        Space.of(["some text"], finder).with_budgets(**budget)
 
 
 def test_nothing_heavy_is_imported_for_candidates():
@@ -367,9 +437,9 @@ def test_nothing_heavy_is_imported_for_candidates():
     assert done.stdout.strip() == "[]"
 
 
-def test_every_standard_filter_keeps_what_agrees():
+def test_a_noun_that_is_also_a_verb_has_the_forms_of_both():
     for tag in ("NN", "NNS", "VBD"):
-        assert agreeing("film", tag)
+        assert match_inflection("film", tag)
     assert LightTagger().name == "light"
 
 
@@ -381,7 +451,7 @@ def candidates_command(*arguments, stdin=""):
     return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
 
 
-def test_the_command_gives_json_as_promised():
+def test_the_command_writes_json():
     text = "I purchased an awful film."
     done = candidates_command(text, "--json")
     assert done.returncode == 0, done.stderr
@@ -413,7 +483,7 @@ def test_the_command_shows_a_table_and_counts():
         ([], 2, "Missing argument"),
     ],
 )
-def test_a_mistake_ends_in_one_sentence(arguments, status, says):
+def test_a_mistake_ends_in_a_message(arguments, status, says):
     done = candidates_command(*arguments)
     assert done.returncode == status
     assert says in done.stderr

@@ -1,4 +1,4 @@
-"""What a victim can do is declared by the victim, and everything asks that; and no `assert` does any work."""
+"""A victim declares what it can do, and its oracle can do just that; and no `assert` has an effect."""
 
 import ast
 import json
@@ -12,6 +12,9 @@ from click.testing import CliRunner
 
 import discotext as d
 from discotext.cli import cli
+from discotext.core import BoundingOracle, DeletingOracle, Oracle, RelaxedOracle, Untargeted
+from discotext.data import Examples
+from discotext.victims import load_victim
 from discotext.victims.check import binomial_tail, check_victim
 from tests.tiny_models import byte_pairs, classifier
 
@@ -50,13 +53,13 @@ def test_check_says_that_there_are_no_gradients(bart):
     done = discotext(bart, "check", "--json")
     assert "Traceback" not in done.stderr
     findings = {one["name"]: one for one in json.loads(done.stdout)["findings"]}
-    assert "there are none" in findings["gradients"]["says"]
+    assert "none;" in findings["gradients"]["says"]
 
 
 def test_a_solver_that_needs_gradients_is_refused_before_any_work(bart):
     done = discotext(bart, "attack", "--solver", "disco")
     assert done.exit_code == 1
-    assert "needs gradients, and hf:" in done.stderr.splitlines()[-1]
+    assert "needs gradients, which hf:" in done.stderr.splitlines()[-1]
 
 
 def test_a_model_whose_way_back_is_blocked_has_no_gradients():
@@ -89,38 +92,89 @@ class Plain:
         return [[len(text) / 10, 1.0] for text in texts]
 
 
-def test_an_object_with_an_oracle_must_say_whether_that_has_gradients():
+def test_an_object_with_an_oracle_must_declare_whether_it_has_gradients():
     class Silent(Plain):
-        def oracle(self, space, goal):
+        def oracle(self, space, objective):
             raise AssertionError("it is never asked")
 
-    with pytest.raises(TypeError, match="does not say whether that has gradients"):
-        d.victim_from(Silent())
+    with pytest.raises(TypeError, match="does not declare whether that oracle has gradients"):
+        load_victim(Silent())
 
     class Honest(Silent):
         gradients = False
 
     result = d.attack(Honest(), (["a good film", "it"], ["b", "b"]), words=1)
-    assert list(result.summary["solvers"]) == ["greedy"]
+    assert list(result.summary.solvers) == ["greedy"]
 
 
 def test_every_victim_declares_what_it_can_do():
     for given in (Plain(), lambda texts: [[0.0, 1.0] for _ in texts]):
-        victim = d.victim_from(given)
+        victim = load_victim(given)
         assert isinstance(victim, d.Victim)
         assert (victim.gradients, victim.vocabulary, victim.uses_gpu, victim.has_memory) == (False, None, False, False)
+        assert victim.deletes
+
+
+class Deep(Plain):
+    """Has an oracle of its own, with gradients and without deletions."""
+
+    gradients = True
+
+    def oracle(self, space, objective):
+        return SquareOracle(space.batch)
+
+
+class SquareOracle:
+    """The square of the share of words that change."""
+
+    def __init__(self, batch):
+        self.batch = batch
+
+    def score(self, problems, choices):
+        return np.square((choices > 0).mean(axis=1))
+
+    def relaxed(self, problems, alpha):
+        return np.zeros(len(problems)), np.zeros(len(alpha))
+
+
+class Unfounded(Deep, d.Victim):
+    """Declares by default that it deletes words, but has an oracle of its own that cannot."""
+
+
+@pytest.mark.parametrize(
+    "given", [Plain(), Deep(), lambda texts: [[0.0, 1.0] for _ in texts]], ids=["plain", "deep", "function"]
+)
+def test_an_oracle_has_the_abilities_that_its_victim_declares(given):
+    victim = load_victim(given)
+    oracle = victim.oracle(d.Space.of(["a good film"], d.Candidates()), Untargeted([1]))
+    for ability in (Oracle, RelaxedOracle, DeletingOracle, BoundingOracle):
+        assert victim.supports(ability) == isinstance(oracle, ability)
+
+
+def test_gradients_without_an_oracle_are_refused():
+    class Boastful(Plain):
+        gradients = True
+
+    with pytest.raises(TypeError, match="declares gradients but has no method `oracle`"):
+        load_victim(Boastful())
+
+
+def test_check_reports_deletions_that_are_declared_and_missing():
+    found = {one.name: one for one in check_victim(Unfounded(), Examples.of(["a good film", "it"], [0, 1], names="ab"))}
+    assert found["deletions"].verdict == "note"
+    assert "set `deletes = False`" in found["deletions"].says
 
 
 # --- labels in another order
 
 
 def examples(labels):
-    return d.Examples.of([f"text {number}" for number in range(len(labels))], labels, names=("0", "1"))
+    return Examples.of([f"text {number}" for number in range(len(labels))], labels, names=("0", "1"))
 
 
 def finding(scores, labels):
     table = {f"text {number}": row for number, row in enumerate(scores)}
-    victim = d.victim_from(lambda texts: [table[text] for text in texts])
+    victim = load_victim(lambda texts: [table[text] for text in texts])
     return next(one for one in check_victim(victim, examples(labels)) if one.name == "labels")
 
 
@@ -132,7 +186,7 @@ def test_a_difference_of_one_text_in_nine_is_no_alarm():
     assert "p = 0.5" in found.says
 
 
-def test_labels_that_are_really_swapped_are_told_with_their_p_value():
+def test_labels_that_are_really_swapped_are_reported_with_their_p_value():
     labels = [0, 1] * 20
     found = finding([[float(label), 1.0 - label] for label in labels], labels)
     assert found.verdict == "wrong"

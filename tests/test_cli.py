@@ -1,14 +1,29 @@
 """The command line as a user meets it."""
 
 import json
+import os
+import re
+import shlex
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from discotext import __version__
-from discotext.cli import COMMANDS, cli
+from discotext.cli import COMMANDS, SECTIONS, cli, names
+from discotext.cli.help import GroupedOption
+from discotext.cli.options import complete_names
+from discotext.cli.output import write_json
+from discotext.data.catalogue import DATASETS
+from discotext.solvers import SOLVERS
+from discotext.text.candidates import SOURCES, SWITCHES
+from discotext.text.tagging import TAGGERS
+
+PAGES = ["", *COMMANDS]  # the help pages: that of the group, and one for each command
+# English that no other tool speaks, and words that the vocabulary has replaced.
+ODD = re.compile(r"unless told|turned|of all chance|who tells|so many|taking back|is told|are told", re.IGNORECASE)
 
 
 def discotext(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -16,16 +31,176 @@ def discotext(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
 
 
+def page(name: str, columns: int = 100) -> str:
+    """The help page of a command, or of the group."""
+    done = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, [*([name] if name else []), "--help"])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def options(name: str) -> list[click.Option]:
+    command = cli.get_command(None, name)
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
 def test_version_and_help():
     assert CliRunner().invoke(cli, ["--version"]).output == f"discotext, version {__version__}\n"
     shown = CliRunner().invoke(cli, ["-h"]).output
     assert all(name in shown for name in COMMANDS)
+    assert all(f"{section}:" in shown for section in SECTIONS)
+
+
+# --- help
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_of_commands_says_what_the_commands_say(name):
     command = cli.get_command(None, name)
     assert (command.help or "").split("\n")[0] == COMMANDS[name]
+
+
+def examples(name: str) -> list[str]:
+    """The commands in the examples of a help page."""
+    block = page(name, columns=200).split("Examples:\n")[1].split("\n\n")[0]
+    return [line.strip() for line in block.replace("\\\n", " ").splitlines()]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_has_examples_that_can_be_parsed(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = examples(name)
+    assert any(f"discotext {name}" in line for line in found)
+    for line in found:
+        # What comes before a pipe, and where output goes, is the shell's.
+        program, command, *arguments = shlex.split(re.split(r" [<>] ", line.split(" | ")[-1])[0])
+        assert program == "discotext"
+        for argument in arguments:
+            if re.fullmatch(r"[\w-]+\.(txt|tsv|json)", argument):
+                (tmp_path / argument).touch()
+        parsed = cli.get_command(None, command)
+        with parsed.make_context(command, list(arguments), parent=click.Context(cli)):
+            pass
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_in_plain_english_and_fits(name):
+    for columns in (80, 100, 160):
+        shown = page(name, columns)
+        assert max(map(len, shown.splitlines())) <= min(columns, 100)
+    assert not ODD.search(shown)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained_in_a_section_and_shows_its_default(name):
+    context = click.Context(cli.get_command(None, name), info_name=name)
+    for one in options(name):
+        assert isinstance(one, GroupedOption), one.name
+        assert re.match(r"[A-Z].*\.$", one.help or ""), (one.name, one.help)
+        _, text = one.get_help_record(context)
+        default = one.get_default(context)
+        if default not in (None, (), False) and not one.required and "UNSET" not in repr(default):
+            assert "[default: " in text, one.name
+        if isinstance(one.type, click.Choice):
+            shown = page(name)
+            assert all(choice in shown for choice in one.type.choices)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_is_described(name):
+    arguments = [one for one in cli.get_command(None, name).params if isinstance(one, click.Argument)]
+    assert all(one.description.endswith(".") for one in arguments)
+    assert bool(arguments) == ("Arguments:" in page(name))
+
+
+@pytest.mark.parametrize("name", ["attack", "compare"])
+def test_the_most_used_options_come_first_and_solvers_are_named(name):
+    shown = page(name)
+    assert all(re.search(rf"[ ,]{solver}[,. ]", shown) for solver in SOLVERS)
+    assert re.findall(r"^(\w+):$", shown, re.MULTILINE) == [
+        "Arguments", "Attack", "Data", "Output", "Candidates", "Workers", "Other"
+    ]  # fmt: skip
+    assert re.findall(r"^  (--[\w-]+)", shown, re.MULTILINE)[:3] == ["--solver", "--budget", "--words"]
+
+
+def test_names_are_those_that_are_accepted():
+    assert tuple(SOLVERS) == names.SOLVERS
+    assert tuple(SOURCES) == names.SOURCES
+    assert tuple(SWITCHES) == names.FILTERS
+    assert tuple(TAGGERS) == names.TAGGERS
+    assert tuple(DATASETS) == names.DATASETS
+    assert set(names.PAPER_DATASETS) <= set(DATASETS)
+
+
+def test_names_of_networks_are_those_that_are_accepted():
+    pytest.importorskip("torch")
+    from typing import get_args
+
+    from discotext.experiment.paper import BUDGETS
+    from discotext.victims.neural.networks import Kind, Pool
+
+    assert set(names.MODELS) == set(get_args(Kind))
+    assert set(names.POOLS) == set(get_args(Pool))
+    assert tuple(BUDGETS) == names.PAPER_DATASETS
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_help_loads_nothing_heavy(name):
+    code = "import atexit, sys\natexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+    code += "from discotext.cli import main; main()"
+    line = [sys.executable, "-c", code, *([name] if name else []), "--help"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not set(done.stderr.split()) & {"torch", "numpy", "rich", "transformers", "sklearn", "ray", "safetensors"}
+
+
+# --- completion
+
+
+def complete(*words: str) -> list[str]:
+    """What the shell would offer for the last word."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from discotext.cli import main; main()"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "_DISCOTEXT_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["discotext", *words]),
+            "COMP_CWORD": str(len(words)),
+        },
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["de"], ["plain,demo"]),
+        (["attack", "v", "d", "--solver", "left"], ["plain,left-to-right"]),
+        (["attack", "v", "d", "--solver", "left_"], ["plain,left_to_right"]),
+        (["compare", "v", "d", "--solver", "au"], ["plain,auto"]),
+        (["data", "ag"], ["plain,ag_news"]),
+        (["data", "ag-"], ["plain,ag-news"]),
+        (["attack", "sk"], ["plain,sklearn:", "dir,sk"]),
+        (["attack", "v", "tr"], ["plain,trec", "file,tr"]),
+        (["train", "mov"], ["plain,movie_reviews", "file,mov"]),
+        (["attack", "v", "d", "--without", "part"], ["plain,part-of-speech"]),
+        (["candidates", "w", "--source", "m"], ["plain,masked-lm"]),
+    ],
+)
+def test_names_complete_with_tab(words, offered):
+    assert complete(*words) == offered
+
+
+def test_a_name_completes_as_it_is_spelt():
+    spelt = ("disco-high", "disco_high", "disco")
+    assert [[one.value for one in complete_names(("disco-high",), text)] for text in spelt] == [
+        ["disco-high"], ["disco_high"], ["disco-high"]
+    ]  # fmt: skip
+
+
+# --- running
 
 
 def test_the_optima_shows_a_proof_and_every_solver():
@@ -69,12 +244,7 @@ def test_the_optima_fits_a_narrow_terminal():
     assert "…" not in done.stdout
 
 
-def test_commands_complete_with_tab():
-    done = subprocess.run(
-        [sys.executable, "-c", "from discotext.cli import main; main()"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"_DISCOTEXT_COMPLETE": "bash_complete", "COMP_WORDS": "discotext de", "COMP_CWORD": "1"},
-    )
-    assert "demo" in done.stdout
+def test_json_is_written_in_full_or_where_that_is_impossible_with_escapes(capsys):
+    write_json({"text": "ä", "n": 1})
+    write_json(["\udcff"])
+    assert capsys.readouterr().out == '{"text": "ä", "n": 1}\n["\\udcff"]\n'

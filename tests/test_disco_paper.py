@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
-import torch
 
-from discotext import Batch, Disco, Problem
-from discotext.penalty import l1, per_candidate
-from discotext.relaxation import experiment_start, theorem_start, to_alpha
-from discotext.solvers.adam import Adam
-from discotext.solvers.proximal import Iterate, penalty_weight
-from discotext.wrappers import Cached, Counted
+from discotext import Batch, Problem
+from discotext.core.penalty import l1, per_candidate
+from discotext.core.relaxation import experiment_start, theorem_start, to_alpha
+from discotext.core.wrappers import Cached, Counted
+from discotext.search import Search
+from discotext.solvers import DiscoAdam, DiscoProximal
+from discotext.solvers.disco_adam import Adam
+from discotext.solvers.disco_proximal import Iterate, penalty_weight
 from tests.conftest import Quadratic
+
+torch = pytest.importorskip("torch")
 
 BATCH = Batch.of([Problem((3, 2, 4), 2), Problem((2, 3, 1, 3), 2)])
 
@@ -35,8 +38,8 @@ class Recording(Quadratic):
 
 def follow(solver, oracle, yields=None):
     """Run a solver by hand, everybody active, and collect what it proposes."""
-    counted = Cached(Counted(oracle, oracle.batch), oracle.batch)
-    proposals = solver.propose(oracle.batch, counted, np.random.default_rng(0))
+    counted = Counted(oracle, oracle.batch)
+    proposals = solver.propose(oracle.batch, Cached(counted, oracle.batch), Search.of(counted))
     found = []
     try:
         found.append(next(proposals))
@@ -56,7 +59,7 @@ def torch_alpha(beta: torch.Tensor, counts: tuple[int, ...], p: int) -> torch.Te
 @pytest.mark.parametrize("seed", range(3))
 def test_adam_is_the_experimental_set_up_by_autograd(reading, p, seed):
     oracle = Recording(BATCH, seed)
-    follow(Disco(method="adam", reading=reading, p=p, steps=12), oracle)
+    follow(DiscoAdam(reading=reading, p=p, steps=12), oracle)
     counts, n = BATCH[0].counts, 3
     linear, square = torch.tensor(oracle.linear[0]), torch.tensor(oracle.square[0])
 
@@ -131,7 +134,7 @@ def algorithm_2(oracle: Quadratic, problem: int, step: float, steps: int, p: int
 @pytest.mark.parametrize("seed", range(3))
 def test_proximal_is_algorithm_2_as_printed(p, seed):
     oracle = Recording(BATCH, seed)
-    follow(Disco(method="proximal", p=p, step=0.05, steps=15), oracle)
+    follow(DiscoProximal(p=p, step=0.05, steps=15), oracle)
     start = theorem_start(BATCH, p)
     original = oracle.score(np.array([0]), BATCH.originals()[:1])[0]
     weight = 3 * max(abs(original), 1e-3) / l1(start, BATCH)[0]
@@ -142,7 +145,7 @@ def test_proximal_is_algorithm_2_as_printed(p, seed):
 
 def test_a_schedule_is_asked_for_each_iteration_from_1():
     asked = []
-    follow(Disco(method="proximal", step=lambda k: asked.append(k) or 0.1 / k, steps=5), Quadratic(BATCH))
+    follow(DiscoProximal(step=lambda k: asked.append(k) or 0.1 / k, steps=5), Quadratic(BATCH))
     assert asked[:5] == [1, 2, 3, 4, 5]
 
 
@@ -151,7 +154,7 @@ def test_backtracking_descends_whatever_the_scale(curve):
     """φ = cost + λ‖β‖_1 never rises for p = 1, with no Lipschitz constant given."""
     oracle = Quadratic(BATCH, 1, curve)
     layout = BATCH
-    solver = Disco(method="proximal", steps=30)
+    solver = DiscoProximal(steps=30)
     rows = np.arange(2)
     at = Iterate.of(oracle, rows, theorem_start(layout), layout, 1)
     weight = np.array([0.3, 0.1]) * curve

@@ -12,15 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from discotext import Candidates, Examples
-from discotext.experiment import crew, processes
-from discotext.experiment.attack import compare, job_of, run
-from discotext.experiment.executors import Serial, executor_of
-from discotext.experiment.folder import read_records
-from discotext.experiment.hand import Share
-from discotext.experiment.processes import Processes, ProcessWorker
-from discotext.experiment.work import given_up
-from discotext.text.sources import Listed
+from discotext import Candidates
+from discotext.data import Examples
+from discotext.experiment.attack import compare, run
+from discotext.experiment.execution import processes, scheduler
+from discotext.experiment.execution.executors import Serial, make_executor
+from discotext.experiment.execution.processes import Processes, ProcessWorker
+from discotext.experiment.execution.worker import WorkerSettings
+from discotext.experiment.record import Record
+from discotext.experiment.run_folder import read_lines
+from discotext.experiment.task import fail_task
+from discotext.text.sources import SynonymList
+from tests.conftest import job_for, untimed
 
 TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad", "fine", "poor"] * 20)]
 LABELS = [1, 0, 1, 0] * 20
@@ -50,7 +53,7 @@ VICTIM = """
             rows.append([-z, z + 0.1])
         return rows
 """
-FINDER = Candidates(Listed({"good": ["fine", "poor"], "bad": ["poor", "fine"]}), ())
+FINDER = Candidates(SynonymList({"good": ["fine", "poor"], "bad": ["poor", "fine"]}), ())
 
 
 @pytest.fixture
@@ -63,11 +66,7 @@ def victim(tmp_path):
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Other tests may have loaded it here, and workers would then take their time to do so too."""
-    monkeypatch.setattr(processes, "Share", lambda threads: Share(threads, torch=False))
-
-
-def untimed(records):
-    return [{key: value for key, value in one.items() if "seconds" not in key} for one in records]
+    monkeypatch.setattr(processes, "WorkerSettings", lambda threads: WorkerSettings(threads, torch=False))
 
 
 def attacked(victim, **more):
@@ -79,19 +78,18 @@ def test_workers_write_the_records_of_one_process_in_the_same_order(victim, tmp_
     alone = attacked(victim, out=tmp_path / "alone")
     together = attacked(victim, out=tmp_path / "together", executor=Processes(2))
     assert untimed(together.records) == untimed(alone.records)
-    assert untimed(read_records(tmp_path / "together")) == untimed(read_records(tmp_path / "alone"))
-    assert together.summary["solvers"]["greedy"]["success_rate"] > 0
+    assert untimed(read_lines(tmp_path / "together")) == untimed(read_lines(tmp_path / "alone"))
+    assert together.summary.solvers["greedy"].success_rate > 0
 
 
 def test_what_was_begun_alone_goes_on_with_workers(victim, tmp_path):
     whole = attacked(victim)
-    job = job_of(
-        victim, (TEXTS, LABELS), ["greedy", "random"], budget=0.2, words=1, candidates=FINDER, limit=None, seed=0,
-        target=None, chunk=8,
+    job = job_for(
+        victim, (TEXTS, LABELS), ["greedy", "random"], words=1, candidates=FINDER, chunk=8,
     )  # fmt: skip
 
     class Lazy:
-        def run(self, job, units, tell):
+        def run(self, job, units, notify):
             yield from Serial().run(job, units[:5])
             raise KeyboardInterrupt
 
@@ -114,54 +112,54 @@ def test_a_text_that_kills_every_worker_is_given_up_alone(victim, tmp_path):
     (tmp_path / "forever").touch()
     found = attacked(victim, executor=Processes(2)).records
     (tmp_path / "deadly").unlink()
-    given_up = [record for record in found if record["status"] == "failed"]
-    assert [record["id"] for record in given_up] == [33, 33]
-    assert all("its process ended, with status 3" in record["error"] for record in given_up)
-    assert all(record["words"] == 5 and record["budget"] == 1 for record in given_up)
+    given_up = [record for record in found if record.status == "failed"]
+    assert [record.id for record in given_up] == [33, 33]
+    assert all("its process ended, with status 3" in record.error for record in given_up)
+    assert all(record.words == 5 and record.budget == 1 for record in given_up)
     # Greedy draws nothing, so that its other texts have the records they would have had.
-    others = [record for record in found if record["solver"] == "greedy" and record["id"] != 33]
-    whole = [record for record in attacked(victim).of("greedy") if record["id"] != 33]
+    others = [record for record in found if record.solver == "greedy" and record.id != 33]
+    whole = [record for record in attacked(victim).select("greedy") if record.id != 33]
     assert untimed(others) == untimed(whole)
 
 
 @pytest.fixture
 def hanging_clock(tmp_path, monkeypatch):
     """A clock that jumps far ahead whenever the victim begins to hang, and else goes as usual."""
-    monkeypatch.setattr(crew, "clock", lambda: time.monotonic() + 10_000 * len(list(tmp_path.glob("hangs_*"))))
+    monkeypatch.setattr(scheduler, "clock", lambda: time.monotonic() + 10_000 * len(list(tmp_path.glob("hangs_*"))))
 
 
 def test_a_text_on_which_the_victim_hangs_is_given_up_when_its_time_is_over(victim, tmp_path, hanging_clock):
     (tmp_path / "hanging").touch()
     # One worker, for to another that is at work the clock would jump, too.
-    found = attacked(victim, executor=Processes(1, time_limit=5000.0)).of("greedy")
-    assert [record["id"] for record in found if record["error"]] == [21]
-    assert found[21]["error"] == "TimeoutError: not done within 5000 seconds, the time limit"
+    found = attacked(victim, executor=Processes(1, time_limit=5000.0)).select("greedy")
+    assert [record.id for record in found if record.error] == [21]
+    assert found[21].error == "TimeoutError: not finished within the time limit of 5000 seconds"
     (tmp_path / "hanging").unlink()
-    whole = attacked(victim).of("greedy")
+    whole = attacked(victim).select("greedy")
     assert untimed(found[:21] + found[22:]) == untimed(whole[:21] + whole[22:])
 
 
-@pytest.mark.parametrize(("what", "said"), [("mute", "not done within 5000 seconds"), ("mortal", "with status 4")])
+@pytest.mark.parametrize(("what", "said"), [("mute", "the time limit of 5000 seconds"), ("mortal", "with status 4")])
 def test_where_every_text_goes_wrong_the_run_ends_in_a_sentence_and_what_is_done_is_kept(
     victim, tmp_path, what, said, hanging_clock
 ):
     (tmp_path / what).touch()
-    with pytest.raises(RuntimeError, match=rf"text after text .*{said}.* What is done is kept"):
+    with pytest.raises(RuntimeError, match=rf"8 texts in a row failed.*{said}.* Finished work is kept"):
         attacked(victim, out=tmp_path / "run", executor=Processes(1, time_limit=5000.0))
-    done = list(read_records(tmp_path / "run"))
+    done = [Record.from_dict(line) for line in read_lines(tmp_path / "run")]
     # Two chunks of long texts come before, each under two solvers, and one in which some texts are right.
     assert len(done) == 3 * 2 * 8
-    assert {record["id"] > 39 for record in done if record["error"]} == {True}
-    assert {record["id"] > 39 for record in done if not record["error"]} == {False}
+    assert {record.id > 39 for record in done if record.error} == {True}
+    assert {record.id > 39 for record in done if not record.error} == {False}
     (tmp_path / what).unlink()
     again = attacked(victim, out=tmp_path / "run").records
-    assert len({(record["id"], record["solver"]) for record in again}) == len(again) == 2 * len(TEXTS)
+    assert len({(record.id, record.solver) for record in again}) == len(again) == 2 * len(TEXTS)
 
 
 def test_a_text_on_which_the_victim_fails_costs_that_text_alone(victim, tmp_path):
     (tmp_path / "broken").touch()
     found = attacked(victim, executor=Processes(2))
-    failed = {record["id"] for record in found.records if record["status"] == "failed"}
+    failed = {record.id for record in found.records if record.status == "failed"}
     assert failed == {12}
     assert untimed(found.records) == untimed(attacked(victim).records)
 
@@ -192,14 +190,13 @@ def test_a_worker_killed_from_outside_is_replaced(victim, monkeypatch):
 
 
 def test_a_victim_that_cannot_be_sent_is_told_in_a_sentence():
-    with pytest.raises(ValueError, match=r"cannot be sent to other processes .*name it"):
+    with pytest.raises(ValueError, match=r"cannot be sent to other processes .*give it by name"):
         compare(lambda texts: [[0.0, 1.0]] * len(texts), (TEXTS, LABELS), ["greedy"], executor=Processes(2))
 
 
 def test_a_victim_that_is_gone_when_workers_load_it_is_told(victim, tmp_path):
-    job = job_of(
-        victim, Examples.of(TEXTS, LABELS, names=["0", "1"]), ["greedy"], budget=0.2, words=1, candidates=FINDER,
-        limit=None, seed=0, target=None, chunk=8,
+    job = job_for(
+        victim, Examples.of(TEXTS, LABELS, names=["0", "1"]), ["greedy"], words=1, candidates=FINDER, chunk=8,
     )  # fmt: skip
     (tmp_path / "mine.py").unlink()
     with pytest.raises(ValueError, match=r"mine\.py"):
@@ -225,15 +222,14 @@ def test_a_text_is_given_up_without_asking_for_what_may_have_failed(victim):
     class Deadly:
         name = "deadly"
 
-        def tags(self, texts):
+        def tag(self, texts):
             raise AssertionError("the driver would hang, or die, like the workers")
 
-    job = job_of(
-        victim, (TEXTS, LABELS), ["greedy"], budget=0.5, words=None, candidates=replace(FINDER, tagger=Deadly()),
-        limit=None, seed=0, target=None, chunk=8,
+    job = job_for(
+        victim, (TEXTS, LABELS), ["greedy"], budget=0.5, candidates=replace(FINDER, tagger=Deadly()), chunk=8,
     )  # fmt: skip
-    first, *_ = given_up(job, job.task(job.units[0]), "it hangs")
-    assert (first["status"], first["error"], first["words"], first["budget"]) == ("failed", "it hangs", 5, 2)
+    first, *_ = fail_task(job, job.task(job.units[0]), "it hangs")
+    assert (first.status, first.error, first.words, first.budget) == ("failed", "it hangs", 5, 2)
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="what a process was started with is not to be seen")
@@ -244,34 +240,33 @@ def test_threads_are_set_before_a_worker_begins_for_numpy_looks_at_once(tmp_path
         "def scores(texts):\n    return [[1.0, 2.0 * SET] for text in texts]\n"
     )
     found = compare(f"py:{file}:scores", (TEXTS, LABELS), ["greedy"], words=0, executor=Processes(1, threads=3))
-    assert {record["predicted"] for record in found.records} == {1}
+    assert {record.predicted for record in found.records} == {1}
 
 
 def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="workers is 0"):
         Processes(0)
-    assert isinstance(executor_of(None, None), Serial)
-    assert executor_of(3, None) == Processes(3)
-    assert executor_of(None, 2) == Processes(1, 2)
-    assert executor_of(time_limit=5.0) == Processes(1, None, 5.0)
+    assert isinstance(make_executor(None, None), Serial)
+    assert make_executor(3, None) == Processes(3)
+    assert make_executor(None, 2) == Processes(1, 2)
+    assert make_executor(time_limit=5.0) == Processes(1, None, 5.0)
     with pytest.raises(ValueError, match="time limit is 0"):
         Processes(1, time_limit=0)
-    with pytest.raises(ValueError, match="by Ray only"):
-        executor_of(gpus=1)
+    with pytest.raises(ValueError, match="only available with Ray"):
+        make_executor(gpus=1)
 
 
 def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_of_one(tmp_path):
     torch = pytest.importorskip("torch")
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.store import save_victim
-    from discotext.victims.neural.victim import NeuralVictim
-    from discotext.victims.neural.vocabulary import Vocabulary
+    from discotext.victims.neural.store import save_neural
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = ["good", "bad", "fine", "poor", "a", "film", "no"]
     network = Network(Shape("lstm", 2, 8, hidden=8))
     made = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("0", "1"))
-    save_victim(made, tmp_path / "victim")
+    save_neural(made, tmp_path / "victim")
     lists = tmp_path / "lists.json"
     lists.write_text('{"good": ["fine", "poor", "bad"], "bad": ["poor", "fine"], "poor": ["bad", "good"]}')
     rows = "\n".join(f"{text},{label}" for text, label in zip(TEXTS, LABELS, strict=True))
@@ -283,7 +278,7 @@ def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_
         command += ["--synonyms", str(lists), "--workers", workers, "--threads", "1", "--out", str(out)]
         done = subprocess.run([sys.executable, "-m", "discotext", *command], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        records.append(untimed(read_records(out)))
+        records.append(untimed(read_lines(out)))
     assert records[0] == records[1]
     assert len(records[0]) == len(TEXTS)
 
@@ -295,4 +290,4 @@ def test_a_victim_worse_than_a_blind_guess_is_told(victim, tmp_path):
         command = ["attack", victim, str(tmp_path / "data.csv"), "--words", "1"]
         done = subprocess.run([sys.executable, "-m", "discotext", *command], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert ("less than a blind guess" in done.stderr) == bool(flip)
+        assert ("worse than random guessing" in done.stderr) == bool(flip)

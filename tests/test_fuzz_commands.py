@@ -16,9 +16,9 @@ import click
 import pytest
 
 from discotext.cli import COMMANDS, cli
-from discotext.experiment.attack import LONG, attack, warn_of_long
-from discotext.experiment.given import budgets_of
-from discotext.experiment.report.reading import _expected
+from discotext.experiment.attack import LONG, attack, warn_of_long_texts
+from discotext.experiment.preflight import parse_budgets
+from discotext.experiment.run import count_expected
 from tests.fuzzing import NAMES, NUMBERS, ends_well, run
 
 TORCH = importlib.util.find_spec("torch") is not None
@@ -86,21 +86,20 @@ def place(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         patch.delenv("DISCOTEXT_DATA", raising=False)
-        patch.setattr("discotext.cli.optima.NAMES", ["exact", "greedy"])
+        patch.setattr("discotext.cli.optima.COMPARED", ["exact", "greedy"])
         # It changes how this process reckons, and tests that come after would see it.
-        for module in ("extras", "cli.train"):
-            patch.setattr(f"discotext.{module}.quick_start", lambda: None)
+        patch.setattr("discotext.support.extras.flush_denormals_globally", lambda: None)
 
         def from_hub(*arguments):
             raise RuntimeError("the network is never touched")
 
-        patch.setattr("discotext.data.named._from_hub", from_hub)
+        patch.setattr("discotext.data.registry._download", from_hub)
         if TORCH:
 
-            def make(*arguments, **more):
+            def train_victim(*arguments, **more):
                 raise ValueError("training would begin here")
 
-            patch.setattr("discotext.victims.neural.making.make", make)
+            patch.setattr("discotext.victims.neural.train_victim.train_victim", train_victim)
         for out, more in (("run", []), ("s1", ["--shard", "1/2"]), ("s2", ["--shard", "2/2"])):
             done = run("compare", *ATTACK, "--out", out, *more)
             assert done.exit_code == 0, done.output
@@ -302,13 +301,12 @@ def test_a_shard_without_texts_is_a_shard(place):
 def test_a_damaged_victim_is_refused_in_a_sentence(place, tmp_path):
     torch = pytest.importorskip("torch")
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.store import save_victim
-    from discotext.victims.neural.victim import NeuralVictim
-    from discotext.victims.neural.vocabulary import Vocabulary
+    from discotext.victims.neural.store import save_neural
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     network, table = Network(Shape("dan", 2, 8, hidden=8)), torch.randn(len(WEIGHTS) + 1, 8)
-    save_victim(NeuralVictim(network, Vocabulary(list(WEIGHTS)), table, ("0", "1")), tmp_path / "whole")
+    save_neural(NeuralVictim(network, Vocabulary(list(WEIGHTS)), table, ("0", "1")), tmp_path / "whole")
     statuses = set()
     for seed in range(60):
         rng = random.Random(seed)
@@ -339,7 +337,7 @@ def test_expected_records_are_those_that_counting_gives():
                 for part in range(1, parts + 1):
                     mine = [row for row in range(n) if row // chunk % parts == part - 1]
                     given = {"n": n, "chunk": chunk, "shard": f"{part}/{parts}", "budgets": ["1"], "solvers": {"a": ""}}
-                    assert _expected(given) == len(mine)
+                    assert count_expected(given) == len(mine)
 
 
 # --- in a process of its own
@@ -375,18 +373,20 @@ def test_the_law_holds_in_a_process_of_its_own(place, arguments, status):
         (["nothing", "d.jsonl"], "it has no settings.json"),
         (["sklearn:no.skops", "d.jsonl"], "there is no file 'no.skops'"),
         (["hf:any", "no.csv"], "there is no file no.csv"),
-        (["hf:any", "no"], "neither a file nor a data set"),
-        (["hf:any", "trec"], "not on this machine"),
+        (["hf:any", "no"], "neither a data set"),
+        (["hf:any", "trec"], "was not found"),
         (["hf:any", "d.jsonl", "--solver", "best"], "there is no solver 'best'"),
-        (["hf:any", "d.jsonl", "--budget", "2"], "more than 0 and at most 1"),
+        (["hf:any", "d.jsonl", "--budget", "2"], "above 0 and up to 1"),
         (["hf:any", "d.jsonl", "--budget", ".3", "--budget", "0.30"], "0.3 is given twice"),
         (["hf:any", "d.jsonl", "--shard", "3/2"], "i/n"),
-        (["hf:any", "d.jsonl", "--out", "full"], "not empty and holds no run"),
-        (["hf:any", "d.jsonl", "--out", "d.csv/run"], "d.csv is no folder"),
+        (["hf:any", "d.jsonl", "--out", "full"], "not empty and is not a run folder"),
+        (["hf:any", "d.jsonl", "--out", "d.csv/run"], "d.csv is not a folder"),
     ],
 )
 def test_what_can_be_seen_from_outside_is_refused_before_torch_is_imported(place, monkeypatch, given, says):
-    monkeypatch.setattr("discotext.extras.quick_start", lambda: pytest.fail("torch would be imported here"))
+    monkeypatch.setattr(
+        "discotext.support.extras.flush_denormals_globally", lambda: pytest.fail("torch would be imported here")
+    )
     if "trec" in given and importlib.util.find_spec("datasets"):
         pytest.skip("the set could be had from the hub")
     done = run("attack", *given)
@@ -408,9 +408,9 @@ def stops(texts):
 @pytest.mark.parametrize(
     ("when", "out", "says"),
     [
-        (4, None, "stopped; nothing is kept without --out: name a folder, and the same command can go on where it"),
-        (1, "early", "stopped before the first record was in early; the same command begins anew"),
-        (4, "late", "stopped; what is done is kept in late, and the same command goes on where it stopped"),
+        (4, None, "interrupted; nothing is saved without --out: name a folder to be able to resume"),
+        (1, "early", "interrupted before the first record was saved in early; repeat the command to start again"),
+        (4, "late", "interrupted; completed work is saved in late: repeat the command to resume"),
     ],
 )
 def test_ctrl_c_says_what_is_kept(place, when, out, says):
@@ -436,7 +436,7 @@ def test_commands_that_always_have_a_folder_say_that_they_go_on(place, monkeypat
     monkeypatch.setattr("discotext.experiment.paper.reproduce", stop)
     done = run("reproduce", "--data", "trec")
     assert done.exit_code == 130
-    assert "stopped; what is done is kept, and the same command goes on where it stopped" in done.stderr
+    assert "interrupted; completed work is saved: repeat the command to resume" in done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
@@ -446,7 +446,7 @@ def test_a_real_signal_is_ctrl_c(place):
     done = discotext("attack", "py:signalled.py:stops", *ATTACK[1:4], "--out", "signalled", cwd=place)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
-    assert "kept in signalled" in done.stderr.strip().splitlines()[-1]
+    assert "saved in signalled" in done.stderr.strip().splitlines()[-1]
 
 
 # --- what is said
@@ -457,7 +457,7 @@ def test_shares_mean_the_same_however_they_are_written(place):
         done = run("attack", *ATTACK[:4], "--budget", share, "--out", "shares")
         assert done.exit_code == 0, done.stderr
     assert json.loads(Path("shares/settings.json").read_text())["budgets"] == ["0.3"]
-    assert [str(one) for one in budgets_of([1, 0.5, "1e-7", 1e-05], None)] == ["1", "0.5", "1e-7", "0.00001"]
+    assert [str(one) for one in parse_budgets([1, 0.5, "1e-7", 1e-05], None)] == ["1", "0.5", "1e-7", "0.00001"]
 
 
 @pytest.mark.parametrize(
@@ -467,13 +467,13 @@ def test_shares_mean_the_same_however_they_are_written(place):
         ({"budget": object}, "share of words"),
         ({"budget": [None]}, "share of words"),
         ({"budget": [0.2, "0.20"]}, "given twice"),
-        ({"words": 1.5}, "words is 1.5; choose 0 or more"),
-        ({"words": "1"}, "words is '1'; choose 0 or more"),
+        ({"words": 1.5}, "words is 1.5; choose a whole number, 0 or more"),
+        ({"words": "1"}, "words is '1'; choose a whole number, 0 or more"),
         ({"words": [1, 1]}, "given twice"),
-        ({"limit": "all"}, "limit is 'all'; choose 1 or more"),
-        ({"seed": None}, "seed is None; choose 0 or more"),
-        ({"chunk": 0}, "chunk is 0; choose 1 or more"),
-        ({"target": "positive"}, "target is 'positive'; choose 0 or more"),
+        ({"limit": "all"}, "limit is 'all'; choose a whole number, 1 or more"),
+        ({"seed": None}, "seed is None; choose a whole number, 0 or more"),
+        ({"chunk": 0}, "chunk is 0; choose a whole number, 1 or more"),
+        ({"target": "positive"}, "target is 'positive'; choose a whole number, 0 or more"),
     ],
 )
 def test_wrong_settings_in_python_are_told_in_a_sentence(given, says):
@@ -498,14 +498,14 @@ def test_augment_writes_the_labels_of_the_data_and_says_how_many(place, tmp_path
         turned = len(written) - len(rows)
         assert turned > 0
         assert (
-            f"{len(rows)} texts and {turned} that turned the victim, with their true labels, in {more}" in done.stderr
+            f"wrote {len(rows)} texts and {turned} successful attacks, with their true labels, to {more}" in done.stderr
         )
 
 
 def test_a_file_of_semicolons_is_told_from_one_without_labels(place):
     done = run("predict", "py:victim.py:scores", "semicolons.csv")
     assert done.exit_code == 1
-    assert "is it separated by semicolons?" in done.stderr
+    assert "is the file separated by semicolons?" in done.stderr
     assert "separated by" not in run("predict", "py:victim.py:scores", "d.csv", "--text-column", "no").stderr
 
 
@@ -522,12 +522,12 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(place):
 
 
 def test_a_long_text_is_warned_of_once_by_its_number_and_length(place, tmp_path):
-    with pytest.warns(UserWarning, match=rf"^text 1 has {LONG + 1:,} words, which will take long$"):
-        warn_of_long(["a " * 10, "a " * (LONG + 1), "word" * LONG])
+    with pytest.warns(UserWarning, match=rf"^text 1 has {LONG + 1:,} words, which will take a long time$"):
+        warn_of_long_texts(["a " * 10, "a " * (LONG + 1), "word" * LONG])
     with pytest.warns(UserWarning, match=rf"^text 0 has {LONG + 9:,} words.*; 2 texts have more than {LONG:,}$"):
-        warn_of_long(["a " * (LONG + 9), "a " * (LONG + 1)])
+        warn_of_long_texts(["a " * (LONG + 9), "a " * (LONG + 1)])
     rows = [{"text": "a " * (LONG + 1) + "good film", "label": 1}, {"text": "a bad film", "label": 0}]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = run("attack", "py:victim.py:scores", tmp_path / "long.jsonl", *ATTACK[2:4], "--words", "0")
     assert done.exit_code == 0, done.stderr
-    assert done.stderr.count("discotext: text 0 has 20,003 words, which will take long") == 1
+    assert done.stderr.count("discotext: text 0 has 20,003 words, which will take a long time") == 1

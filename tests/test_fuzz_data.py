@@ -1,4 +1,4 @@
-"""Data of all kinds and in all states of repair: see `fuzzing` for the law."""
+"""Random valid and damaged data: `fuzzing` states the law."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENCODINGS = ["utf-8"] * 8 + ["utf-16", "utf-8-sig", "latin-1", "utf-32"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """An empty folder but for a victim; it is entered."""
+    """The working directory: an empty folder with a victim."""
     here = tmp_path_factory.mktemp("data")
     (here / "victim.py").write_text(VICTIM)
     with pytest.MonkeyPatch.context() as patch:
@@ -93,7 +93,7 @@ def written(kind: str, rng: random.Random) -> bytes:
 
 
 def damaged(raw: bytes, rng: random.Random) -> bytes:
-    """The same, or cut off, or with other bytes in it, or with a mark before it."""
+    """The same, or truncated, or with other bytes in it, or after a byte order mark."""
     at = rng.randrange(len(raw) + 1)
     flipped = raw[:at] + rng.randbytes(1) + raw[at + 1 :]
     kinds = [raw, raw, raw, raw[:at], flipped, raw + raw, b"\xef\xbb\xbf" + raw, raw[:at] + b"\0" + raw[at:]]
@@ -112,7 +112,7 @@ def attempt(kind: str, raw: bytes, *more: str) -> int:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "parquet"])
-def test_any_file_is_read_or_refused_in_a_sentence(place, kind):
+def test_any_file_is_read_or_refused_with_a_message(place, kind):
     statuses = set()
     for seed in range(120):
         rng = random.Random(f"{kind} {seed}")
@@ -129,7 +129,7 @@ def test_any_file_is_read_or_refused_in_a_sentence(place, kind):
 @example(raw=b"PAR1")
 @example(raw=b"text,label\r\n\r\n")
 @example(raw=b'{"text": "a", "label": 0}\n' * 3)
-def test_any_bytes_are_read_or_refused_in_a_sentence(place, kind, raw):
+def test_any_bytes_are_read_or_refused_with_a_message(place, kind, raw):
     if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
         pytest.skip("needs pyarrow")
     attempt(kind, raw)
@@ -145,7 +145,7 @@ ROW = st.fixed_dictionaries({}, optional={"text": st.text() | JSON, "label": st.
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(ROW | JSON, max_size=4), kind=st.sampled_from(["jsonl", "-"]))
-def test_any_json_is_read_or_refused_in_a_sentence(place, lines, kind):
+def test_any_json_is_read_or_refused_with_a_message(place, lines, kind):
     attempt(kind, "\n".join(map(json.dumps, lines)).encode())
 
 
@@ -155,7 +155,7 @@ WHOLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(WHOLE, min_size=2, max_size=5), kind=st.sampled_from(["csv", "tsv", "jsonl"]))
-def test_what_is_written_properly_is_read_to_the_letter(place, texts, kind):
+def test_valid_files_are_read_exactly(place, texts, kind):
     labels = [number % 2 for number in range(len(texts))]
     pairs = list(zip(texts, labels, strict=True))
     text = io.StringIO()
@@ -184,11 +184,11 @@ def test_what_is_written_properly_is_read_to_the_letter(place, texts, kind):
         ("jsonl", b'{"text": "a", "label": 0.5}\n', r"the label is 0\.5"),
         ("jsonl", b'{"text": "a", "label": null}\n', "the label is missing"),
         ("jsonl", b"null\n", "found null"),
-        ("jsonl", b"[" * 100_000, "cannot be read"),
-        ("jsonl", b'{"text": {"text": "a"}, "label": 1}\n', "a dict; expected a string"),
+        ("jsonl", b"[" * 100_000, "cannot be parsed"),
+        ("jsonl", b'{"text": {"text": "a"}, "label": 1}\n', "of type dict; expected a string"),
     ],
 )
-def test_the_sentence_says_what_is_wrong(place, kind, raw, says):
+def test_the_message_says_what_is_wrong(place, kind, raw, says):
     Path(f"wrong.{kind}").write_bytes(raw)
     with pytest.raises(ValueError, match=says):
         read_examples(f"wrong.{kind}")
@@ -202,7 +202,7 @@ def test_a_message_does_not_grow_with_the_file(place):
     assert "and 19992 more" in done.stderr
 
 
-def test_labels_keep_the_names_of_the_data_where_the_victim_has_others():
+def test_labels_keep_the_names_of_the_data_if_the_victim_has_others():
     named = ["negative", "positive"]
     assert Examples.of(["a", "b"], [0, 1], named).own == ("0", "1")
     assert Examples.of(["a", "b"], named, named).own is None

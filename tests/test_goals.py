@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from discotext.goals import OwnGoal, Targeted, Untargeted, predictions
+from discotext.core.objectives import CustomObjective, Targeted, Untargeted, predictions
 
 rows = st.integers(2, 5).flatmap(
     lambda classes: st.tuples(
@@ -43,7 +43,7 @@ def test_the_value_is_the_margin_but_for_ties(given_rows):
 def test_the_slope_is_the_derivative(goal):
     scores = np.random.default_rng(0).normal(size=(4, 3))
     problems = np.array([3, 1, 0, 2])
-    as_function = OwnGoal(lambda given, numbers: goal.value(given, numbers))
+    as_function = CustomObjective(lambda given, numbers: goal.value(given, numbers))
     np.testing.assert_allclose(goal.slope(scores, problems), as_function.slope(scores, problems), atol=1e-6)
 
 
@@ -54,4 +54,4 @@ def test_labels_are_those_of_the_problems_asked_about():
 
 def test_a_goal_of_ones_own_returns_one_number_a_row():
     with pytest.raises(ValueError, match="one number a row"):
-        OwnGoal(lambda scores, problems: scores).value(np.zeros((2, 3)), np.array([0, 1]))
+        CustomObjective(lambda scores, problems: scores).value(np.zeros((2, 3)), np.array([0, 1]))

@@ -1,6 +1,7 @@
-"""What holds for the house as a whole: who imports whom, how fast it opens, what it shows to the public."""
+"""What holds for the package as a whole: who imports whom, how fast it starts, what it shows to the public."""
 
 import ast
+import inspect
 import os
 import subprocess
 import sys
@@ -9,65 +10,37 @@ from pathlib import Path
 import pytest
 
 import discotext
-from discotext.solvers import SOLVERS as SOLVER_NAMES
+from discotext.solvers import Disco
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 
-# From the centre to the edge; a module imports only from those before it. docs/architecture.md has the same list.
-ORDER = [
-    "version",
-    "extras",
-    "files",
-    "redaction",
-    "resources",
-    "intervals",
-    "segments",
-    "padding",
-    "problem",
-    "oracle",
-    "wrappers",
-    "sampling",
-    "swaps",
-    "blackbox",
-    "laws",
-    "goals",
-    "embedding",
-    "relaxation",
-    "penalty",
-    "rounding",
-    "setfunctions",
-    "yardstick",
-    "solvers",
-    "solution",
-    "taking_back",
-    "solving",
-    "text",
-    "data",
-    "victims",
-    "experiment",
-    "cli",
-    "__main__",
-]
-SOLVERS = [
-    "proposal",
-    "greedy",
-    "lazy_greedy",
-    "sweep",
-    "gradient_greedy",
-    "beam",
-    "random",
-    "moves",
-    "climbing",
-    "survey",
-    "local_search",
-    "exact",
-    "frank_wolfe",
-    "guided",
-    "proximal",
-    "adam",
-    "disco",
-]
+# From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
+LAYERS = "version support core search solvers theory text data victims experiment cli __main__".split()
+# The same inside each folder.
+ORDER = {
+    "support": "errors extras files intervals keywords lazy redaction",
+    "core": "arrays objectives padding problem embedding oracle relaxation penalty rounding sampling solution swaps "
+    "wrappers multilinear oracle_check",
+    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe rounds survey sweep pruning loop",
+    "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
+    "left_to_right local_search random ranked_greedy stochastic_greedy",
+    "theory": "activation bounds hardness linear_bag random_networks rates verdict independence change_matroid "
+    "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
+    "counterexamples",
+    "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet inflection words "
+    "filters sources masked_lm tag_features tagging candidates space",
+    "data": "catalogue labels columns examples files registry",
+    "victims": "model_files scikit_vocabulary score_reader subword_model timed_requests victim check "
+    "function neural remote scikit subwords huggingface registry",
+    "victims/neural": "networks victim store training train_victim",
+    "experiment": "judges record summary coverage quality run_folder job preflight run task execution attack merge "
+    "paper report",
+    "experiment/execution": "ray_address scheduler worker processes ray executors",
+    "experiment/report": "change_statistics table markup curve figures sections texts page",
+    "cli": "errors help names options output progress augment candidates check data merge attack compare counterfit "
+    "optima predict report reproduce train demo",
+}
 
 
 def imports(path: Path) -> set[str]:
@@ -75,7 +48,9 @@ def imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("discotext"):
-            found.add(node.module)
+            inside = PACKAGE.joinpath(*node.module.split(".")[1:])
+            submodules = {name.name for name in node.names if (inside / f"{name.name}.py").exists()}
+            found |= {f"{node.module}.{name}" for name in submodules} or {node.module}
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names if name.name.startswith("discotext")}
     return found
@@ -86,44 +61,100 @@ def files() -> list[Path]:
 
 
 def test_the_order_names_every_module():
-    assert {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in files()} == set(ORDER)
-    assert {path.stem for path in (PACKAGE / "solvers").glob("*.py")} - {"__init__"} == set(SOLVERS)
+    top = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in files()}
+    assert top == set(LAYERS)
+    for folder, order in ORDER.items():
+        there = {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__"}
+        there |= {path.parent.name for path in (PACKAGE / folder).glob("*/__init__.py")}
+        assert there == set(order.split()), folder
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_to_the_centre(path):
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    own = path.relative_to(PACKAGE).with_suffix("").parts
+    if own[-1] == "__init__":
+        return  # the public face of a folder
     for module in imports(path):
         target = module.split(".")[1:]
-        if target[0] != parts[0]:
-            assert ORDER.index(target[0]) < ORDER.index(parts[0]), f"{path.name} imports {module}"
-        elif parts[0] == "solvers" and parts[1] != "__init__" and len(target) > 1:
-            assert SOLVERS.index(target[1]) < SOLVERS.index(parts[1]), f"{path.name} imports {module}"
+        if not target:
+            continue  # the package itself
+        if target[0] != own[0]:
+            assert LAYERS.index(target[0]) < LAYERS.index(own[0]), f"{path.name} imports {module}"
+            continue
+        # Where the two ways part, the target comes first.
+        same = next((at for at, (a, b) in enumerate(zip(own, target, strict=False)) if a != b), None)
+        if same is not None:
+            order = ORDER["/".join(own[:same])].split()
+            assert order.index(target[same]) < order.index(own[same]), f"{path.name} imports {module}"
 
 
-def test_every_module_of_the_order_is_in_the_architecture():
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    missing = [name for name in ORDER if f"`{name}" not in text]
-    assert not missing
+def test_solve_knows_no_solver_and_theory_is_used_by_one_command_alone():
+    for path in (PACKAGE / "search").glob("*.py"):
+        assert not any(module.startswith("discotext.solvers") for module in imports(path))
+    users = {
+        str(path.relative_to(PACKAGE))
+        for path in files()
+        if any(module.startswith("discotext.theory") for module in imports(path))
+    }
+    assert {user for user in users if not user.startswith("theory/")} == {"cli/optima.py"}
 
 
-@pytest.mark.parametrize("name", [name for name in discotext.__all__ if name != "__version__"])
-def test_every_public_name_is_there_explained_and_in_the_docs(name):
-    thing = getattr(discotext, name)
-    assert thing.__doc__
-    documented = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
-    assert name in documented
+# What is asked for an attribute here does not come from us: a user's object, a library's, or a class's own fields.
+FOREIGN = {"victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
+           "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
+           "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",
+           "experiment/execution/ray.py", "cli/help.py", "support/lazy.py", "data/labels.py"}  # fmt: skip
+SERIALISATION = {"experiment/record.py", "experiment/summary.py", "experiment/job.py", "victims/neural/store.py"}
 
 
-def test_the_checker_and_the_reader_see_the_same_public_names():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+def test_what_a_part_can_do_is_declared_and_not_discovered():
+    found = {}
+    for path in files():
+        asked = [
+            node.lineno
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("getattr", "hasattr", "setattr", "vars")
+        ]
+        name = str(path.relative_to(PACKAGE))
+        if asked and name not in FOREIGN | SERIALISATION:
+            found[name] = asked
+    assert found == {}
+
+
+def test_the_public_face_is_small_and_leaks_nothing():
+    assert len(discotext.__all__) <= 12
+    assert sorted(name for name in dir(discotext) if not name.startswith("__")) == sorted(discotext.__all__)
+    assert isinstance(Disco(), Disco)
+    for function in (discotext.attack, discotext.compare):
+        parameters = inspect.signature(function).parameters.values()
+        assert all(one.kind is not inspect.Parameter.VAR_KEYWORD for one in parameters)
+    documented = discotext.attack.__doc__ or ""
+    assert all(f"    {name}:" in documented for name in inspect.signature(discotext.attack).parameters)
+
+
+def test_a_misspelt_keyword_is_answered_with_the_nearest():
+    with pytest.raises(TypeError, match="no parameter 'buget'; did you mean 'budget'"):
+        discotext.attack(lambda texts: [], ([], []), buget=0.1)
+
+
+@pytest.mark.parametrize("folder", ["", "core", "search", "text", "data", "victims", "experiment"])
+def test_the_type_checker_and_the_reader_see_the_same_public_names(folder):
+    name = f"discotext.{folder}".rstrip(".")
+    tree = ast.parse((PACKAGE / folder / "__init__.py").read_text())
     for_checker = {
         alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("discotext.")
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{name}.")
         for alias in node.names
-    }
-    assert for_checker == set(discotext.__all__)
+    } - {"lazy_names", "__version__"}
+    module = __import__(name, fromlist=["__all__"])
+    assert for_checker == set(module.__all__)
+    for public in module.__all__:
+        assert getattr(module, public).__doc__
+        # A module of the same name would hide it.
+        assert not (PACKAGE / folder / f"{public}.py").exists()
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -137,7 +168,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     ["import discotext", "sys.argv = ['discotext', '--help']\nfrom discotext.cli import main\nmain()"],
     ids=["import discotext", "discotext --help"],
 )
-def test_it_opens_without_loading_what_takes_time(code):
+def test_it_starts_without_loading_what_takes_time(code):
     tell = "import atexit, sys\natexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
     done = run("-c", tell + code)
     assert done.returncode == 0, done.stderr
@@ -152,54 +183,24 @@ def test_the_core_runs_without_torch():
         "-c",
         "import sys; sys.modules['torch'] = None\n"
         "import discotext as d\n"
+        "from discotext.core import FunctionOracle\n"
+        "from discotext.solvers import Greedy\n"
         "b = d.Batch.of([d.Problem((3, 3), 1)])\n"
-        "print(d.solve(b, d.FunctionOracle(b, lambda p, c: float(sum(c))), d.Greedy())[0].score)",
+        "print(d.solve(b, FunctionOracle(b, lambda p, c: float(sum(c))), Greedy())[0].score)",
     )
     assert done.stdout.strip() == "2.0", done.stderr
 
 
-def test_what_an_extra_brings_is_named_when_it_is_missing():
+def test_a_missing_extra_is_named():
     done = run(
         "-c",
         "import sys; sys.modules['torch'] = None\n"
         "import discotext as d\n"
-        "d.EmbeddingOracle(d.Batch.of([]), [], None, None)",
+        "from discotext.core import EmbeddingOracle\n"
+        "EmbeddingOracle(d.Batch.of([]), [], None, None)",
     )
     assert 'pip install "discotext[torch]"' in done.stderr.splitlines()[-1]
 
 
-def test_the_readme_example_prints_what_it_says():
-    text = (ROOT / "README.md").read_text().split("## Ten lines")[1]
-    code = text.split("```python\n")[1].split("```")[0]
-    shown = text.split("```text\n")[1].split("```")[0]
-    done = run("-c", code)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == shown.strip()
-    assert len([line for line in code.splitlines() if line.strip()]) <= 10
-
-
-def test_no_file_is_larger_than_one_sitting():
+def test_no_file_is_longer_than_400_lines():
     assert {path.name: n for path in files() if (n := len(path.read_text().splitlines())) > 400} == {}
-
-
-def test_the_page_on_solving_names_every_status_field_and_solver():
-    page = (ROOT / "docs" / "solving.md").read_text()
-    for status in discotext.Status:
-        assert f"| `{status.name}` | {status.value} |" in page
-    for name in [*discotext.Solution.__dataclass_fields__, "changes", "reached", "proved"]:
-        assert f"`{name}`" in page
-    for name in SOLVER_NAMES:
-        assert f"`{name}`" in page
-
-
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_the_examples_of_the_docs_run(page):
-    blocks = [block.split("```")[0] for block in page.read_text().split("```python\n")[1:]]
-    # Those that begin otherwise need a model or texts of the reader's.
-    whole = [block for block in blocks if block.startswith("import")]
-    for code in whole:
-        done = run("-c", code)
-        assert done.returncode == 0, done.stderr

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import discotext
-from discotext.goals import Targeted, Untargeted
-from discotext.laws import check_oracle
-from discotext.oracle import RelaxedOracle, can
-from discotext.sampling import interior_point, random_choices
+from discotext.core.objectives import Targeted, Untargeted
+from discotext.core.oracle import RelaxedOracle, can
+from discotext.core.oracle_check import check_oracle
+from discotext.core.sampling import interior_point, random_choices
+from discotext.solvers import Disco, Greedy
 from discotext.text.space import Space
 from discotext.text.words import Words, split
 from tests.tiny_models import byte_pairs, classifier, word_pieces
@@ -20,7 +21,7 @@ transformers = pytest.importorskip("transformers")
 torch = pytest.importorskip("torch")
 
 from discotext.victims.huggingface import HuggingFaceVictim  # noqa: E402
-from discotext.victims.subwords import SubwordOracle, surroundings, words_of  # noqa: E402
+from discotext.victims.subwords import SubwordOracle, assign_words, find_context  # noqa: E402
 from discotext.victims.victim import TextOracle  # noqa: E402
 
 PIECES = (
@@ -105,9 +106,9 @@ def test_scores_do_not_depend_on_the_size_of_a_call_nor_on_the_order(victim, bat
 
 def test_calls_hold_every_row_once_and_little_padding(victim):
     lengths = np.random.default_rng(0).integers(2, 65, size=3000)
-    calls = list(victim.reader.calls(lengths))
+    calls = list(victim.reader.plan_calls(lengths))
     assert sorted(np.concatenate(calls)) == list(range(3000))
-    assert all(len(call) * lengths[call].max() <= victim.reader.budget for call in calls)
+    assert all(len(call) * lengths[call].max() <= victim.reader.tokens_per_call for call in calls)
     assert sum(len(call) * lengths[call].max() for call in calls) < 1.05 * lengths.sum()
 
 
@@ -212,15 +213,15 @@ def test_tokens_are_of_the_word_whose_letters_they_stand_for():
     reader = make("Roberta").reader
     texts = [split("the good, film"), split("..."), split("<br />nice")]
     tokens = reader.read([str(text) for text in texts], spans=True)
-    of = words_of(tokens, texts)
+    of = assign_words(tokens, texts)
     for word, expected in enumerate(["the", "good", "film", "nice"]):
         assert reader.tokeniser.decode(tokens.ids[of == word]).strip() == expected
     assert (of == -1).sum() == len(tokens.ids) - (of >= 0).sum() > 6
     window = Words(("nice",), ("", " film, ok"))
     tokens = reader.read([str(window)], spans=True)
-    assert reader.tokeniser.decode(tokens.ids[words_of(tokens, [window]) == 0]) == "nice"
-    assert surroundings(texts[0], 1) == ("the ", ", film")
-    assert surroundings(split("x" * 99 + " good"), 1) == ("x" * 31 + " ", "")
+    assert reader.tokeniser.decode(tokens.ids[assign_words(tokens, [window]) == 0]) == "nice"
+    assert find_context(texts[0], 1) == ("the ", ", film")
+    assert find_context(split("x" * 99 + " good"), 1) == ("x" * 31 + " ", "")
 
 
 def test_deleted_words_are_scored_as_the_text_without_them(victim):
@@ -230,7 +231,7 @@ def test_deleted_words_are_scored_as_the_text_without_them(victim):
     np.testing.assert_allclose(oracle.without(np.array([0]), np.array([1])), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", [discotext.Disco(), discotext.Greedy()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", [Disco(), Greedy()], ids=lambda solver: type(solver).__name__)
 def test_solving_raises_the_score_of_the_real_string(solver):
     victim, space = make("Roberta"), space_of(TEXTS[:5])
     goal = Targeted([1] * len(space))
@@ -330,41 +331,41 @@ def garbled(folder):
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda folder: emptied(folder, "*"), "holds no model"),
+        (lambda folder: emptied(folder, "*"), "contains no model"),
         (lambda folder: emptied(folder, "token*", "vocab*", "special*"), "has no tokeniser"),
         (lambda folder: emptied(folder, "*.safetensors"), "cannot be loaded as a text classifier"),
         (garbled, "cannot be loaded as a text classifier"),
-        (pickled, "only as a pickle"),
-        (headless, "is no trained classifier: it lacks classifier.bias and 1 more"),
+        (pickled, "are a pickle"),
+        (headless, "is not a trained classifier: it lacks classifier.bias and 1 more"),
         (lambda folder: folder / "none", "there is no folder"),
-        (lambda folder: "", "names no model"),
+        (lambda folder: "", "is followed by no name"),
     ],
     ids=["empty", "no tokeniser", "no weights", "garbled", "pickle", "no head", "nowhere", "no name"],
 )
-def test_what_cannot_be_loaded_is_refused_in_one_sentence(folder, spoil, sentence):
+def test_a_model_that_cannot_be_loaded_raises_a_one_line_error(folder, spoil, sentence):
     with pytest.raises(ValueError, match=sentence) as raised:
         HuggingFaceVictim(f"hf:{spoil(folder)}")
     assert "\n" not in str(raised.value)
 
 
-def test_without_a_network_a_name_is_refused_in_one_sentence():
+def test_without_a_network_a_name_raises_a_one_line_error():
     code = "from discotext.victims.huggingface import HuggingFaceVictim\nHuggingFaceVictim('hf:no/such-model')"
     offline = {"HF_HUB_OFFLINE": "1", "PATH": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=offline)
-    assert "'no/such-model' is no folder here" in done.stderr.splitlines()[-1]
+    assert "'no/such-model' is not a local folder" in done.stderr.splitlines()[-1]
     assert "check the name and the network" in done.stderr.splitlines()[-1]
 
 
 def test_what_is_no_classifier_of_one_label_is_refused():
     tokeniser = word_pieces(PIECES)
     several = classifier("Bert", len(tokeniser), problem_type="multi_label_classification")
-    with pytest.raises(ValueError, match="several labels at once"):
+    with pytest.raises(ValueError, match="several labels to a text"):
         HuggingFaceVictim(several, tokeniser)
     with pytest.raises(ValueError, match="no fast tokeniser"):
         HuggingFaceVictim(classifier("Bert", len(tokeniser)))
     with pytest.raises(ValueError, match="batch is 0"):
         HuggingFaceVictim(classifier("Bert", len(tokeniser)), tokeniser, batch=0)
-    with pytest.raises(ValueError, match="half precision is for GPUs"):
+    with pytest.raises(ValueError, match="half precision needs a GPU"):
         HuggingFaceVictim(classifier("Bert", len(tokeniser)), tokeniser, half=True, device="cpu")
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from discotext.text.embedded import embedded_vectors
-from discotext.text.inflection import PARTS, agreeing, forms, lemma, lemmas
+from discotext.text.inflection import PARTS, find_lemmas, inflect, lemmatise, match_inflection
+from discotext.text.packaged_vectors import load_packaged_vectors
 
 
 @pytest.mark.parametrize(
@@ -22,26 +22,27 @@ from discotext.text.inflection import PARTS, agreeing, forms, lemma, lemmas
         ("", "NN", None),
     ],
 )
-def test_a_candidate_takes_the_form_a_tag_asks_for(candidate, tag, form):
-    assert agreeing(candidate, tag) == form
+def test_a_candidate_takes_the_form_of_a_tag(candidate, tag, form):
+    assert match_inflection(candidate, tag) == form
 
 
 def test_the_form_is_reached_from_every_form():
     for tag in ("VB", "VBD", "VBG", "VBN", "VBZ"):
         for form in ("take", "took", "taking", "taken", "takes"):
-            assert agreeing(form, tag) == forms("take", tag)[0]
+            assert match_inflection(form, tag) == inflect("take", tag)[0]
 
 
-def test_agreeing_is_idempotent_and_a_lemma_is_its_own_lemma():
-    for word in embedded_vectors().words[::50]:
+def test_matching_is_idempotent_and_a_lemma_is_its_own_lemma():
+    for word in load_packaged_vectors().words[::50]:
         for tag, part in PARTS.items():
-            form = agreeing(word, tag)
+            form = match_inflection(word, tag)
             if form is not None:
-                assert agreeing(form, tag) == form
-            if lemmas(word, part):
-                assert lemma(lemma(word, tag), tag) in (lemma(word, tag), *lemmas(lemma(word, tag), part))
+                assert match_inflection(form, tag) == form
+            if find_lemmas(word, part):
+                base = lemmatise(word, tag)
+                assert lemmatise(base, tag) in (base, *find_lemmas(base, part))
 
 
 def test_unknown_words_and_tags_are_left_alone():
-    assert lemma("frobnicated", "VBD") == "frobnicated"
-    assert lemma("Paris", "NNP") == "Paris"
+    assert lemmatise("frobnicated", "VBD") == "frobnicated"
+    assert lemmatise("Paris", "NNP") == "Paris"

@@ -1,15 +1,13 @@
-"""Hugging Face models as a source of candidates and as a filter, tried on tiny models made here."""
+"""Hugging Face models as a source of candidates and as a filter, with tiny models made here."""
 
 import subprocess
 import sys
 
 import pytest
 
-from discotext.text.candidates import Candidates
-from discotext.text.configure import candidates_from
-from discotext.text.masked import MaskedModel, SentenceSimilarity, window
-from discotext.text.place import Place
-from discotext.text.words import split
+from discotext.text.candidates import Candidates, make_candidates
+from discotext.text.masked_lm import MaskedModel, SentenceSimilarity, cut_window
+from discotext.text.words import WordContext, split
 from tests.tiny_models import word_pieces
 
 transformers = pytest.importorskip("transformers")
@@ -32,18 +30,18 @@ def folder(tmp_path_factory):
     return path
 
 
-def test_a_masked_model_proposes_whole_words_for_each_place(folder):
+def test_a_masked_model_proposes_whole_words_for_each_position(folder):
     text = split("The good film was bad .")
     model = MaskedModel(str(folder), k=len(WORDS))
     for number in range(len(text)):
-        found = model.of(Place(text, ("NN",) * len(text), number))
+        found = model.propose(WordContext(text, ("NN",) * len(text), number))
         assert set(found) == {word for word in WORDS if word.isalpha()}
         assert len(set(found)) == len(found)
-    assert len(MaskedModel(str(folder), k=3).of(Place(text, ("NN",) * len(text), 1))) <= 3
+    assert len(MaskedModel(str(folder), k=3).propose(WordContext(text, ("NN",) * len(text), 1))) <= 3
 
 
 def test_masked_candidates_by_name_go_through_the_filters(folder):
-    found = candidates_from(masked_lm=str(folder), without=["similarity", "sense", "frequency"])("The movie was bad .")
+    found = make_candidates(masked_lm=str(folder), without=["similarity", "sense", "frequency"])("The movie was bad .")
     movie = next(one for one in found if one.word == "movie")
     assert "film" in movie.candidates
     assert ("was", "stop-words") in movie.refused
@@ -51,38 +49,38 @@ def test_masked_candidates_by_name_go_through_the_filters(folder):
 
 def test_a_sentence_encoder_keeps_the_text_itself_and_refuses_by_cosine(folder):
     text = split("The good film was bad .")
-    place = Place(text, ("NN",) * len(text), 1)
+    context = WordContext(text, ("NN",) * len(text), 1)
     lenient, strict = SentenceSimilarity(str(folder), least=-1), SentenceSimilarity(str(folder), least=0.99999)
-    assert not strict.refuses(place, "good")
-    assert not lenient.refuses(place, "bad")
-    assert strict.refuses(place, "bad")
+    assert not strict.refuses(context, "good")
+    assert not lenient.refuses(context, "bad")
+    assert strict.refuses(context, "bad")
     assert abs(float(strict.encode("the film") @ strict.encode("the film")) - 1) < 1e-5
-    filters = candidates_from(sentence_encoder=str(folder)).filters
+    filters = make_candidates(sentence_encoder=str(folder)).filters
     assert filters[-1].name == "sentence"
 
 
 def test_a_window_is_the_text_around_the_word():
     text = split(" ".join(f"w{i}" for i in range(1000)))
-    shown = window(text, 500, "X")
+    shown = cut_window(text, 500, "X")
     assert " X " in shown
     assert "w499 X w501" in shown
     assert len(split(shown).words) == 193
-    assert window(text, 0, "X").startswith("X w1 ")
+    assert cut_window(text, 0, "X").startswith("X w1 ")
 
 
-def test_a_folder_that_is_no_model_is_refused_in_a_sentence(tmp_path):
-    with pytest.raises(ValueError, match="cannot be loaded as a model"):
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be loaded as a masked language model"):
         MaskedModel(str(tmp_path))
 
 
 def test_the_extra_is_named_when_it_is_missing():
-    code = "import sys; sys.modules['transformers'] = None\nfrom discotext.text.masked import *\nMaskedModel('x')"
+    code = "import sys; sys.modules['transformers'] = None\nfrom discotext.text.masked_lm import *\nMaskedModel('x')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'pip install "discotext[hf]"' in done.stderr.splitlines()[-1]
 
 
-def test_candidates_in_context_are_found_anew_in_every_sentence(folder):
+def test_context_dependent_candidates_are_not_cached_across_sentences(folder):
     finder = Candidates(MaskedModel(str(folder), k=4), filters=())
-    first, second = finder.of_texts(["the good film", "a bad movie was the good film"])
+    first, second = finder.find(["the good film", "a bad movie was the good film"])
     assert [one.candidates for one in first] == [one.candidates for one in finder("the good film")]
     assert len(second) == 7

@@ -1,4 +1,4 @@
-"""Model files of strangers: whatever is in them, one sentence; and no more memory than their weights deserve."""
+"""Untrusted model files: whatever they contain, a one-line error, and no more memory than their weights take."""
 
 import json
 import random
@@ -16,8 +16,8 @@ transformers = pytest.importorskip("transformers")
 
 from discotext.victims import huggingface, model_files  # noqa: E402
 from discotext.victims.huggingface import HuggingFaceVictim  # noqa: E402
-from discotext.victims.neural.store import load_victim, save_victim  # noqa: E402
-from discotext.victims.victim import checked  # noqa: E402
+from discotext.victims.neural.store import load_neural, save_neural  # noqa: E402
+from discotext.victims.victim import compute_scores  # noqa: E402
 from tests.test_huggingface import PIECES  # noqa: E402
 
 
@@ -93,9 +93,9 @@ def test_classes_by_the_thousand_million_are_refused(folder, monkeypatch):
         None,
     ],
 )
-def test_an_index_names_only_safetensors_files_beside_it(folder, name):
+def test_an_index_may_only_name_safetensors_files_in_its_folder(folder, name):
     (folder / model_files.INDEX).write_text(json.dumps({"metadata": {}, "weight_map": {"a": name}}))
-    assert "only be in .safetensors files beside it" in refusal(folder)
+    assert "expected .safetensors files in the same folder" in refusal(folder)
 
 
 @pytest.mark.parametrize("weights", [{}, [], "x", None])
@@ -162,7 +162,7 @@ def outcome(folder):
     """What comes of a folder: a victim that answers, or a sentence."""
     try:
         victim = HuggingFaceVictim(str(folder))
-        checked(victim, ["the good film was bad", "unbelievable"])
+        compute_scores(victim, ["the good film was bad", "unbelievable"])
         return f"gradients: {victim.gradients}"
     except ValueError as error:
         return str(error)
@@ -196,8 +196,8 @@ def test_a_model_of_the_hub_is_looked_at_like_a_folder(folder, monkeypatch):
     # Nothing that can hold a program is fetched.
     assert not any(pattern.endswith((".py", ".bin", ".pkl", "*")) for pattern in settings["allow_patterns"])
     configure(folder, vocab_size=10**9)
-    with pytest.raises(ValueError, match="could not be had"):
-        huggingface.load("someone/model")
+    with pytest.raises(ValueError, match="could not be downloaded"):
+        huggingface.load_model("someone/model")
 
 
 # --- victims of our own
@@ -206,18 +206,17 @@ def test_a_model_of_the_hub_is_looked_at_like_a_folder(folder, monkeypatch):
 @pytest.fixture
 def own(tmp_path):
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.victim import NeuralVictim
-    from discotext.victims.neural.vocabulary import Vocabulary
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = [f"word{number}" for number in range(30)]
     network = Network(Shape("lstm", 2, 8, hidden=6))
-    save_victim(NeuralVictim(network, Vocabulary(words), torch.randn(31, 8).half().float(), ("a", "b")), tmp_path / "v")
+    save_neural(NeuralVictim(network, Vocabulary(words), torch.randn(31, 8).half().float(), ("a", "b")), tmp_path / "v")
     return tmp_path / "v"
 
 
 def test_a_victim_of_our_own_comes_back_as_it_was(own):
-    again = load_victim(own)
+    again = load_neural(own)
     assert again.scores(["word1 word2"]).shape == (1, 2)
     assert all(parameter.device.type == "cpu" for parameter in again.network.parameters())
 
@@ -227,8 +226,8 @@ def test_sizes_of_a_victim_that_its_weights_do_not_have_are_one_sentence(own, ke
     settings = json.loads((own / "settings.json").read_text())
     settings["model"][key] = value
     (own / "settings.json").write_text(json.dumps(settings))
-    with pytest.raises(ValueError, match="does not hold together as a victim") as caught:
-        load_victim(own)
+    with pytest.raises(ValueError, match="cannot be loaded as a victim") as caught:
+        load_neural(own)
     assert "\n" not in str(caught.value)
 
 
@@ -238,12 +237,12 @@ def test_a_pipeline_that_unpacks_a_thousandfold_is_refused(tmp_path):
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    from discotext.victims.scikit import UntrustedError, sklearn_from
+    from discotext.victims.scikit import UntrustedError, load_sklearn
 
     pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(["good", "bad"], [1, 0])
     skops.dump(pipeline, tmp_path / "model.skops")
-    assert sklearn_from(tmp_path / "model.skops").labels == ("0", "1")
+    assert load_sklearn(tmp_path / "model.skops").labels == ("0", "1")
     with zipfile.ZipFile(tmp_path / "model.skops", "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("more.npy", np.zeros(40_000_000, dtype=np.uint8).tobytes() * 4)
     with pytest.raises(UntrustedError, match="would unpack to"):
-        sklearn_from(tmp_path / "model.skops")
+        load_sklearn(tmp_path / "model.skops")

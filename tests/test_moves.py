@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch
-from discotext.sampling import random_choices
-from discotext.solvers.moves import best_moves
+from discotext.core.sampling import random_choices
+from discotext.search.climbing import best_moves
 from tests.conftest import problems
 
 
@@ -43,7 +43,7 @@ def test_the_moves_proposed_are_the_best_there_are(listed, seed, count):
     batch = Batch.of(listed)
     choices = random_choices(batch, rng)
     slopes = rng.normal(size=batch.candidates)
-    moves = best_moves(batch, choices, slopes, count)
+    moves = best_moves(batch, choices, slopes, count, 8)
     moved = moves.apply(choices)
     assert not batch.take(moves.rows).infeasible(moved).any()
     assert (np.diff(moves.rows) >= 0).all()
@@ -58,4 +58,4 @@ def test_the_moves_proposed_are_the_best_there_are(listed, seed, count):
 
 def test_a_row_without_positions_has_no_moves():
     batch = Batch.of([])
-    assert len(best_moves(batch, batch.originals(), np.empty(0), 5)) == 0
+    assert len(best_moves(batch, batch.originals(), np.empty(0), 5, 8)) == 0

@@ -1,4 +1,4 @@
-"""Neighbours are those that sorting all distances gives, and a file that is damaged is never believed."""
+"""Neighbours equal those of a full sort, and a damaged file is never used."""
 
 import os
 import warnings
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import discotext.text.neighbours as module
-from discotext.text.neighbours import NearestTable, Neighbours, cache_folder, cached, nearest
+from discotext.text.neighbours import NearestTable, Neighbours, find_nearest, get_cache_folder, load_or_find_nearest
 from discotext.text.vectors import WordVectors
 
 STEP = 2.0**-23
@@ -32,7 +32,7 @@ def some(count: int = 40, width: int = 6, seed: int = 0) -> WordVectors:
 
 
 def all_distances(vectors: WordVectors, rows: np.ndarray) -> np.ndarray:
-    """(M, N) of these rows in float64, from the vectors as they are."""
+    """(M, N) distances of these rows in float64, from the unscaled vectors."""
     exact = vectors.vectors.astype(np.float64)
     lengths = np.linalg.norm(exact, axis=1, keepdims=True)
     unit = exact / np.where(lengths == 0, 1, lengths)
@@ -40,7 +40,7 @@ def all_distances(vectors: WordVectors, rows: np.ndarray) -> np.ndarray:
 
 
 def check(vectors: WordVectors, settings: Neighbours, table: NearestTable) -> None:
-    """The table is what sorting all distances gives, up to the rounding of float32."""
+    """The table equals that of a full sort, up to float32 rounding."""
     distances = all_distances(vectors, table.rows)
     slack = 4 * STEP
     assert len(table.offsets) == len(table.rows) + 1
@@ -55,7 +55,7 @@ def check(vectors: WordVectors, settings: Neighbours, table: NearestTable) -> No
         assert sorted(zip(far.tolist(), near.tolist(), strict=True)) == list(
             zip(far.tolist(), near.tolist(), strict=True)
         )
-        # Whoever is within the ball by more than rounding is there, whoever is outside by more is not.
+        # Words inside the ball by more than rounding are there, words outside by more are not.
         surely, perhaps = (min(settings.k, int((others <= reach + sign * slack).sum())) for sign in (-1, 1))
         assert surely <= len(near) <= perhaps
         np.testing.assert_allclose(far, np.sort(others)[: len(near)], atol=slack)
@@ -65,62 +65,62 @@ def check(vectors: WordVectors, settings: Neighbours, table: NearestTable) -> No
     vectors=arrays(
         np.float32,
         array_shapes(min_dims=2, max_dims=2, max_side=12),
-        # Few different numbers, so that copies, zeros and ties are common; and any numbers besides.
+        # Few distinct numbers, so that copies, zeros and ties are common; and arbitrary numbers.
         elements=st.sampled_from([-1.0, 0.0, 1.0, 0.5]) | st.floats(-100, 100, width=32, allow_subnormal=False),
     ),
     k=st.integers(1, 14),
     ball=st.sampled_from([0.1, 0.5, 0.9, 1.0]),
 )
-def test_neighbours_are_what_sorting_all_distances_gives(vectors, k, ball):
+def test_neighbours_equal_those_of_a_full_sort(vectors, k, ball):
     words, settings = named(vectors), Neighbours(k, ball)
-    check(words, settings, nearest(words, None, settings))
+    check(words, settings, find_nearest(words, None, settings))
 
 
 @pytest.mark.parametrize("ball", [0.3, 0.5, 1.0])
 @pytest.mark.parametrize("count", [1, 2, 3, 33, 700, 3000])
-def test_so_they_are_for_many_words_with_copies_and_zeros(count, ball):
+def test_neighbours_equal_those_of_a_full_sort_for_many_words_with_copies_and_zeros(count, ball):
     words, settings = some(count), Neighbours(5, ball)
-    check(words, settings, nearest(words, None, settings))
+    check(words, settings, find_nearest(words, None, settings))
 
 
 def test_a_case_by_hand():
     words = named([[1, 0], [2, 0], [0, 3], [-1, 0], [0, 0], [5, 0]])
     # Row 0: its copies 1 and 5 at 0, then 2 and the zero vector at 1; the furthest, 3, at 2.
-    assert nearest(words, None, Neighbours(3, 0.5)).of("w0") == [("w1", 0.0), ("w5", 0.0), ("w2", 1.0)]
-    assert nearest(words, None, Neighbours(9, 0.5)).of("w0") == [("w1", 0), ("w5", 0), ("w2", 1), ("w4", 1)]
-    assert nearest(words, None, Neighbours(9, 0.4)).of("w0") == [("w1", 0.0), ("w5", 0.0)]
+    assert find_nearest(words, None, Neighbours(3, 0.5)).look_up("w0") == [("w1", 0.0), ("w5", 0.0), ("w2", 1.0)]
+    assert find_nearest(words, None, Neighbours(9, 0.5)).look_up("w0") == [("w1", 0), ("w5", 0), ("w2", 1), ("w4", 1)]
+    assert find_nearest(words, None, Neighbours(9, 0.4)).look_up("w0") == [("w1", 0.0), ("w5", 0.0)]
     # Row 4 is zero: R = 1, and none is nearer than that.
-    assert nearest(words, None, Neighbours(2, 0.9)).of("w4") == []
-    assert nearest(words, None, Neighbours(2, 1.0)).of("w4") == [("w0", 1.0), ("w1", 1.0)]
+    assert find_nearest(words, None, Neighbours(2, 0.9)).look_up("w4") == []
+    assert find_nearest(words, None, Neighbours(2, 1.0)).look_up("w4") == [("w0", 1.0), ("w1", 1.0)]
 
 
 def test_words_without_others_and_no_words_at_all():
-    assert nearest(named([[1, 2]])).of("w0") == []
-    assert nearest(named(np.zeros((1, 2))), None, Neighbours(1, 1.0)).of("w0") == []
-    empty = nearest(named(np.empty((0, 3))))
+    assert find_nearest(named([[1, 2]])).look_up("w0") == []
+    assert find_nearest(named(np.zeros((1, 2))), None, Neighbours(1, 1.0)).look_up("w0") == []
+    empty = find_nearest(named(np.empty((0, 3))))
     assert empty.offsets.tolist() == [0]
-    assert empty.of("anything") == []
+    assert empty.look_up("anything") == []
 
 
-def test_copies_are_neighbours_even_where_all_words_are_copies():
+def test_copies_are_neighbours_even_if_all_words_are_copies():
     words = named(np.random.default_rng(0).normal(size=(1, 100)).repeat(50, axis=0))
-    assert nearest(words, None, Neighbours(3)).of("w1") == [("w0", 0.0), ("w2", 0.0), ("w3", 0.0)]
+    assert find_nearest(words, None, Neighbours(3)).look_up("w1") == [("w0", 0.0), ("w2", 0.0), ("w3", 0.0)]
 
 
 def test_lengths_that_float32_cannot_square_do_no_harm():
     words = named([[1e-30, 0], [1e30, 1e28], [0, 1e-30], [-1e30, 0]])
-    assert [word for word, _ in nearest(words, None, Neighbours(1)).of("w0")] == ["w1"]
+    assert [word for word, _ in find_nearest(words, None, Neighbours(1)).look_up("w0")] == ["w1"]
 
 
 @pytest.mark.parametrize(("slabs", "block"), [(1, 1), (7, 4000), (32, 10_000), (32, 24_000_000)])
-def test_the_answer_does_not_depend_on_the_blocks(monkeypatch, slabs, block):
+def test_the_result_does_not_depend_on_the_blocks(monkeypatch, slabs, block):
     words, settings = some(3000, width=50), Neighbours(4, 0.8)
-    whole = nearest(words, None, settings)
-    monkeypatch.setattr(module, "SLABS", slabs)
-    monkeypatch.setattr(module, "BLOCK", block)
-    monkeypatch.setattr(module, "PAIRS", 64)
+    whole = find_nearest(words, None, settings)
+    monkeypatch.setattr(module, "MAX_SLABS", slabs)
+    monkeypatch.setattr(module, "BLOCK_BYTES", block)
+    monkeypatch.setattr(module, "PAIRS_PER_BATCH", 64)
     rows = np.array([2999, 0, 17, 17, *range(40, 400)])
-    part = nearest(words, rows, settings)
+    part = find_nearest(words, rows, settings)
     for place, row in enumerate(rows.tolist()):
         here, there = (slice(*table.offsets[at : at + 2]) for table, at in ((part, place), (whole, row)))
         np.testing.assert_array_equal(part.neighbours[here], whole.neighbours[there])
@@ -129,10 +129,10 @@ def test_the_answer_does_not_depend_on_the_blocks(monkeypatch, slabs, block):
 
 def test_only_the_rows_asked_for_are_in_the_table_and_watch_sees_them_all():
     words, seen = some(), []
-    table = nearest(words, np.array([3, 1]), Neighbours(2, 1.0), watch=lambda done, of: seen.append((done, of)))
+    table = find_nearest(words, np.array([3, 1]), Neighbours(2, 1.0), watch=lambda done, of: seen.append((done, of)))
     assert table.rows.tolist() == [3, 1]
-    assert len(table.of("w1")) == 2
-    assert table.of("w0") == table.of("unheard-of") == []
+    assert len(table.look_up("w1")) == 2
+    assert table.look_up("w0") == table.look_up("unheard-of") == []
     assert seen[-1] == (2, 2)
 
 
@@ -143,12 +143,12 @@ def test_only_the_rows_asked_for_are_in_the_table_and_watch_sees_them_all():
         (lambda: Neighbours(ball=0.0), "ball is 0.0"),
         (lambda: Neighbours(ball=1.5), "ball is 1.5"),
         (lambda: Neighbours(ball=float("nan")), "ball is nan"),
-        (lambda: nearest(some(10), np.array([3, 10])), "row 10 is asked for, but there are 10 words"),
-        (lambda: nearest(some(10), np.array([-1])), "row -1 is asked for"),
-        (lambda: nearest(named([[1, 2], [np.nan, 0]])), "the vector of 'w1' holds numbers that are not finite"),
+        (lambda: find_nearest(some(10), np.array([3, 10])), "there is no row 10; the vectors have 10 words"),
+        (lambda: find_nearest(some(10), np.array([-1])), "there is no row -1"),
+        (lambda: find_nearest(named([[1, 2], [np.nan, 0]])), "the vector of 'w1' contains numbers that are not finite"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_sentence(make, words):
+def test_invalid_input_is_refused_with_a_reason(make, words):
     with pytest.raises(ValueError, match=words):
         make()
 
@@ -162,28 +162,28 @@ def refuse(*_: object) -> None:
     raise AssertionError("it was to be read, not made")
 
 
-def test_the_second_time_it_is_read(tmp_path, monkeypatch):
+def test_the_second_time_the_table_is_read_from_disk(tmp_path, monkeypatch):
     words = some()
-    first = cached(words, Neighbours(), tmp_path / "new" / "folder")
-    assert same(first, nearest(words))
-    monkeypatch.setattr(module, "nearest", refuse)
-    again = cached(words, Neighbours(), tmp_path / "new" / "folder")
+    first = load_or_find_nearest(words, Neighbours(), tmp_path / "new" / "folder")
+    assert same(first, find_nearest(words))
+    monkeypatch.setattr(module, "find_nearest", refuse)
+    again = load_or_find_nearest(words, Neighbours(), tmp_path / "new" / "folder")
     assert same(first, again)
-    assert again.of("w1") == first.of("w1")
+    assert again.look_up("w1") == first.look_up("w1")
     assert again.distances.dtype == first.distances.dtype
 
 
-def test_whatever_the_table_depends_on_names_its_file(tmp_path):
+def test_the_file_name_depends_on_everything_the_table_depends_on(tmp_path):
     words = some()
     other = WordVectors(words.words, words.vectors.copy())
     other.vectors[0, 0] += 1
     renamed = WordVectors(["W0", *words.words[1:]], words.vectors)
     joined = WordVectors(["w0w1", "", *words.words[2:]], words.vectors)
     for case in (words, other, renamed, joined):
-        cached(case, Neighbours(), tmp_path)
+        load_or_find_nearest(case, Neighbours(), tmp_path)
     for settings in (Neighbours(k=7), Neighbours(ball=0.4)):
-        cached(words, settings, tmp_path)
-    cached(words, Neighbours(), tmp_path)
+        load_or_find_nearest(words, settings, tmp_path)
+    load_or_find_nearest(words, Neighbours(), tmp_path)
     assert len(list(tmp_path.iterdir())) == 6
 
 
@@ -192,16 +192,16 @@ def kept(folder: Path) -> Path:
     return path
 
 
-def test_no_flipped_bit_gives_a_wrong_answer(tmp_path):
+def test_no_flipped_bit_gives_a_wrong_table(tmp_path):
     words = some(3)
-    right = cached(words, Neighbours(), tmp_path)
+    right = load_or_find_nearest(words, Neighbours(), tmp_path)
     path = kept(tmp_path)
     content = path.read_bytes()
     for at in range(len(content)):
         path.write_bytes(content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            assert same(cached(words, Neighbours(), tmp_path), right)
+            assert same(load_or_find_nearest(words, Neighbours(), tmp_path), right)
     assert kept(tmp_path).read_bytes() == content
 
 
@@ -216,51 +216,51 @@ def test_no_flipped_bit_gives_a_wrong_answer(tmp_path):
     ],
     ids=["empty", "cut in its header", "cut at its end", "longer", "flipped"],
 )
-def test_a_damaged_file_is_made_anew_and_said_so(tmp_path, damage):
+def test_a_damaged_file_is_replaced_with_a_warning(tmp_path, damage):
     words = some()
-    right = cached(words, Neighbours(), tmp_path)
+    right = load_or_find_nearest(words, Neighbours(), tmp_path)
     path = kept(tmp_path)
     content = path.read_bytes()
     path.write_bytes(damage(content))
-    with pytest.warns(UserWarning, match=r"is damaged \(.+\) and is made anew"):
-        assert same(cached(words, Neighbours(), tmp_path), right)
+    with pytest.warns(UserWarning, match=r"is damaged \(.+\) and will be replaced"):
+        assert same(load_or_find_nearest(words, Neighbours(), tmp_path), right)
     assert kept(tmp_path).read_bytes() == content
 
 
-def test_a_file_under_the_name_of_another_is_not_believed(tmp_path):
-    cached(some(seed=1), Neighbours(), tmp_path)
+def test_a_file_under_a_wrong_name_is_not_used(tmp_path):
+    load_or_find_nearest(some(seed=1), Neighbours(), tmp_path)
     wrong = kept(tmp_path)
     content = wrong.read_bytes()
     wrong.unlink()
-    right = cached(some(seed=2), Neighbours(), tmp_path)
+    right = load_or_find_nearest(some(seed=2), Neighbours(), tmp_path)
     kept(tmp_path).write_bytes(content)
     with pytest.warns(UserWarning, match="is damaged"):
-        assert same(cached(some(seed=2), Neighbours(), tmp_path), right)
+        assert same(load_or_find_nearest(some(seed=2), Neighbours(), tmp_path), right)
 
 
-def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
+def test_a_folder_that_cannot_be_written_to_gives_one_warning(tmp_path):
     (tmp_path / "file").write_text("a file, not a folder")
-    with pytest.warns(UserWarning, match="name another folder in DISCOTEXT_CACHE") as caught:
-        table = cached(some(), Neighbours(), tmp_path / "file" / "below")
-    assert same(table, nearest(some()))
+    with pytest.warns(UserWarning, match="set DISCOTEXT_CACHE to another folder") as caught:
+        table = load_or_find_nearest(some(), Neighbours(), tmp_path / "file" / "below")
+    assert same(table, find_nearest(some()))
     assert len(caught) == 1
 
 
-def test_a_write_that_fails_leaves_what_was_there_and_no_litter(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
     words = some()
-    cached(words, Neighbours(), tmp_path)
+    load_or_find_nearest(words, Neighbours(), tmp_path)
     path = kept(tmp_path)
     path.write_bytes(b"damaged")
 
     def fail(*_: object) -> None:
-        # What others see until the very end is the old file; the new one is whole, under another name.
+        # Until the very end others see the old file; the new one is complete, under another name.
         assert path.read_bytes() == b"damaged"
         assert len(list(tmp_path.iterdir())) == 2
         raise OSError("no more room")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.warns(UserWarning, match="no more room"), pytest.warns(UserWarning, match="is damaged"):
-        assert same(cached(words, Neighbours(), tmp_path), nearest(words))
+        assert same(load_or_find_nearest(words, Neighbours(), tmp_path), find_nearest(words))
     assert kept(tmp_path).read_bytes() == b"damaged"
 
 
@@ -275,26 +275,26 @@ def test_a_write_that_fails_leaves_what_was_there_and_no_litter(tmp_path, monkey
         ("win32", {}, "/home/me/AppData/Local/discotext"),
     ],
 )
-def test_tables_are_kept_where_the_system_keeps_such_things(monkeypatch, platform, variables, expected):
+def test_tables_are_in_the_cache_folder_of_the_system(monkeypatch, platform, variables, expected):
     for name in ("DISCOTEXT_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
     monkeypatch.setattr("sys.platform", platform)
-    assert cache_folder() == Path(expected)
+    assert get_cache_folder() == Path(expected)
 
 
-def test_without_a_folder_named_the_one_of_the_system_is_used(tmp_path, monkeypatch):
+def test_without_a_folder_that_of_the_system_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("DISCOTEXT_CACHE", str(tmp_path))
-    cached(some(), Neighbours())
+    load_or_find_nearest(some(), Neighbours())
     assert kept(tmp_path).suffix == ".safetensors"
 
 
-def test_neighbours_of_glove_are_alike(shared_data):
+def test_neighbours_in_glove_are_similar_words(shared_data):
     whole = WordVectors.read(shared_data / "vectors" / "glove.6B.100d.wink.f16.npz")
     words = whole.take(whole.words[:20_000])
-    table = nearest(words, np.array([words.row["good"], words.row["france"]]))
-    assert "better" in dict(table.of("good"))
-    assert "french" in dict(table.of("france"))
-    check(words, Neighbours(), nearest(words, np.arange(0, 20_000, 4000)))
+    table = find_nearest(words, np.array([words.row["good"], words.row["france"]]))
+    assert "better" in dict(table.look_up("good"))
+    assert "french" in dict(table.look_up("france"))
+    check(words, Neighbours(), find_nearest(words, np.arange(0, 20_000, 4000)))

@@ -14,17 +14,24 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import load_file  # noqa: E402
 
-from discotext import Candidates, Disco, Exact, Space, check_oracle, solve  # noqa: E402
+from discotext import Candidates, Space, solve  # noqa: E402
+from discotext.cli.progress import TrainingProgress  # noqa: E402
+from discotext.core import check_oracle  # noqa: E402
+from discotext.core.objectives import Targeted, Untargeted  # noqa: E402
 from discotext.data.examples import Examples  # noqa: E402
-from discotext.goals import Targeted, Untargeted  # noqa: E402
-from discotext.text.embedded import embedded_vectors  # noqa: E402
-from discotext.text.sources import Listed  # noqa: E402
+from discotext.solvers import Disco, Exact  # noqa: E402
+from discotext.text.packaged_vectors import load_packaged_vectors  # noqa: E402
+from discotext.text.sources import SynonymList  # noqa: E402
 from discotext.text.vectors import WordVectors  # noqa: E402
 from discotext.victims.neural.networks import KINDS, POOLS, Network, Shape  # noqa: E402
-from discotext.victims.neural.store import load_victim, save_victim  # noqa: E402
-from discotext.victims.neural.training import Training, train  # noqa: E402
-from discotext.victims.neural.victim import NeuralVictim  # noqa: E402
-from discotext.victims.neural.vocabulary import Vocabulary, build  # noqa: E402
+from discotext.victims.neural.store import load_neural, save_neural  # noqa: E402
+from discotext.victims.neural.train_victim import train_victim  # noqa: E402
+from discotext.victims.neural.training import TrainingSettings, train  # noqa: E402
+from discotext.victims.neural.victim import (  # noqa: E402
+    NeuralVictim,
+    Vocabulary,
+    build_vocabulary,
+)
 from discotext.victims.victim import TextOracle  # noqa: E402
 
 WORDS = "good great fine bad poor awful film movie story plot the a was is it very boring dull fun".split()
@@ -50,7 +57,7 @@ def space(texts=TEXTS):
         "boring": ["dull"],
         "fun": ["good"],
     }
-    return Space.of(texts, Candidates(Listed(lists), ()), share=0.5)
+    return Space.of(texts, Candidates(SynonymList(lists), ()), share=0.5)
 
 
 @pytest.mark.parametrize(("kind", "pool"), SHAPES)
@@ -111,7 +118,7 @@ def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
 
 def test_a_vocabulary_has_the_words_of_vectors_and_texts():
     vectors = WordVectors(["good", "film"], np.ones((2, 4), dtype=np.float32))
-    vocabulary, table = build(["Good zork zork film", "once"], vectors, least=2, seed=0)
+    vocabulary, table = build_vocabulary(["Good zork zork film", "once"], vectors, least=2, seed=0)
     assert list(vocabulary) == ["good", "film", "zork"]
     assert table.shape == (4, 4)
     assert not table[0].any()
@@ -142,7 +149,7 @@ SETTINGS = {"hidden": 16, "epochs": 4, "batch": 16, "seed": 1}
 def test_every_kind_learns(kind):
     # So few steps leave the averages of batch normalisation behind for some epochs.
     victim, progress = train(
-        toy(), embedded_vectors(), Training(kind=kind, **{**SETTINGS, "epochs": 12, "patience": 9})
+        toy(), load_packaged_vectors(), TrainingSettings(kind=kind, **{**SETTINGS, "epochs": 12, "patience": 9})
     )
     assert progress.best > 0.9
     assert victim.labels == ("negative", "positive")
@@ -150,13 +157,37 @@ def test_every_kind_learns(kind):
 
 
 def test_the_same_seed_gives_the_same_victim_and_tuned_vectors_move():
-    first, _ = train(toy(), embedded_vectors(), Training(**SETTINGS))
-    again, _ = train(toy(), embedded_vectors(), Training(**SETTINGS))
-    tuned, _ = train(toy(), embedded_vectors(), Training(tune_vectors=True, **SETTINGS))
+    first, _ = train(toy(), load_packaged_vectors(), TrainingSettings(**SETTINGS))
+    again, _ = train(toy(), load_packaged_vectors(), TrainingSettings(**SETTINGS))
+    tuned, _ = train(toy(), load_packaged_vectors(), TrainingSettings(tune_vectors=True, **SETTINGS))
     np.testing.assert_array_equal(first.scores(TEXTS), again.scores(TEXTS))
     row = first.vocabulary.row["good"]
     assert torch.equal(first.table[row], again.table[row])
     assert not torch.equal(first.table[row], tuned.table[row])
+
+
+def test_training_reports_its_progress(tmp_path):
+    examples = toy()
+    lines = [
+        json.dumps({"text": text, "label": int(label)})
+        for text, label in zip(examples.texts, examples.labels, strict=True)
+    ]
+    (tmp_path / "toy.jsonl").write_text("\n".join(lines))
+    seen = []
+
+    def note(state):
+        seen.append((state.stage, state.epoch, state.step, state.steps))
+        bar.update(state)
+
+    settings = {"kind": "dan", **SETTINGS, "epochs": 2}
+    with TrainingProgress() as bar:
+        figures = train_victim(str(tmp_path / "toy.jsonl"), tmp_path / "v", settings=settings, progress=note)
+    stages = [stage for stage, _, _, _ in seen]
+    assert list(dict.fromkeys(stages)) == ["reading", "training", "testing", "done"]
+    steps = [step for stage, _, step, _ in seen if stage == "training"]
+    assert steps == list(range(1, seen[-1][3] + 1))
+    assert figures["epochs"] == 2
+    assert bar.progress is None
 
 
 def test_an_interrupt_keeps_the_best_so_far():
@@ -164,7 +195,7 @@ def test_an_interrupt_keeps_the_best_so_far():
         if now.epoch == 3:
             raise KeyboardInterrupt
 
-    victim, progress = train(toy(), embedded_vectors(), Training(**SETTINGS), stop)
+    victim, progress = train(toy(), load_packaged_vectors(), TrainingSettings(**SETTINGS), stop)
     assert len(progress.history) == 2
     assert victim.settings["validation_accuracy"] == max(one["validation_accuracy"] for one in progress.history)
 
@@ -172,7 +203,7 @@ def test_an_interrupt_keeps_the_best_so_far():
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"validation": 1.0}, {"rate": 0.0}, {"hidden": 0}])
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ValueError, match="choose"):
-        Training(**wrong)
+        TrainingSettings(**wrong)
 
 
 @pytest.mark.parametrize("wrong", [("gru", "max"), ("lstm", "min")])
@@ -190,14 +221,14 @@ def folder(tmp_path):
     victim = tiny()
     victim.table = victim.table.half().float()
     victim.settings = {"data": "toy", "test_accuracy": 0.5}
-    save_victim(victim, tmp_path / "v")
+    save_neural(victim, tmp_path / "v")
     return tmp_path / "v"
 
 
 def test_a_victim_comes_back_from_its_folder(folder):
     victim = tiny()
     victim.table = victim.table.half().float()
-    loaded = load_victim(folder)
+    loaded = load_neural(folder)
     np.testing.assert_array_equal(loaded.scores(TEXTS), victim.scores(TEXTS))
     assert loaded.labels == victim.labels
     settings = json.loads((folder / "settings.json").read_text())
@@ -237,26 +268,26 @@ def damage(folder, what):
     ("what", "says"),
     [
         ("no settings", "no settings.json"),
-        ("no JSON", "is not JSON"),
-        ("foreign", "is not the settings of a victim"),
+        ("no JSON", "is not valid JSON"),
+        ("foreign", "does not describe a victim"),
         ("format", "has format 99"),
-        ("weights cut off", "other sha256"),
+        ("weights cut off", "does not match its checksum"),
         ("weights missing", "weights.safetensors is missing"),
-        ("vocabulary", "other sha256"),
-        ("model", "does not hold together"),
-        ("weights of another kind", "does not hold together"),
+        ("vocabulary", "does not match its checksum"),
+        ("model", "cannot be loaded as a victim"),
+        ("weights of another kind", "cannot be loaded as a victim"),
     ],
 )
-def test_a_damaged_or_foreign_folder_is_refused_in_a_sentence(folder, what, says):
+def test_a_damaged_or_foreign_folder_raises_a_one_line_error(folder, what, says):
     damage(folder, what)
     with pytest.raises(ValueError, match=says) as caught:
-        load_victim(folder)
+        load_neural(folder)
     assert "\n" not in str(caught.value)
 
 
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
-        load_victim(tmp_path / "nowhere")
+        load_neural(tmp_path / "nowhere")
 
 
 # --- the commands
@@ -289,7 +320,7 @@ def test_train_reports_accuracy_with_its_interval(trained):
     assert json.loads((folder / "v" / "settings.json").read_text())["test_accuracy"] == report["test_accuracy"]
     again = discotext("train", folder / "toy.jsonl", "--out", folder / "v")
     assert again.returncode == 1
-    assert "holds a victim already" in again.stderr
+    assert "already contains a model" in again.stderr
 
 
 # Code for other processors, and sums in another order: what differs between machines.
@@ -343,7 +374,7 @@ def test_check_finds_a_trained_victim_fit(trained):
         (["check", "{folder}", "{folder}/toy.jsonl"], "no settings.json"),
     ],
 )
-def test_mistakes_end_in_one_sentence(trained, arguments, says):
+def test_mistakes_end_in_a_one_line_error(trained, arguments, says):
     done = discotext(*(argument.format(folder=trained[0]) for argument in arguments))
     assert done.returncode == 1
     assert says in done.stderr
@@ -356,7 +387,7 @@ from discotext.cli import main
 from discotext.victims.neural import training
 
 epochs = []
-judged = training._Judge.accuracy
+judged = training._HeldOut.measure_accuracy
 
 def accuracy(self, victim):
     epochs.append(judged(self, victim))
@@ -364,7 +395,7 @@ def accuracy(self, victim):
         os.kill(os.getpid(), signal.SIGINT)
     return epochs[-1]
 
-training._Judge.accuracy = accuracy
+training._HeldOut.measure_accuracy = accuracy
 sys.argv = ["discotext", *sys.argv[1:]]
 main()
 """

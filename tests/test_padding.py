@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
-from discotext.padding import SPARE_CELLS, like_lengths
-from discotext.wrappers import Chunked
+from discotext.core.padding import SPARE_CELLS, like_lengths
+from discotext.core.wrappers import Chunked
 
 LENGTHS = st.lists(st.integers(0, 60), max_size=40)
 

@@ -15,10 +15,11 @@ from benchmarks.peers.texts import Chunk, Published
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotext import Candidates, Space, victim_from
-from discotext.experiment.metrics import mcnemar
+from discotext import Candidates, Space
+from discotext.experiment.summary import mcnemar_of_pairs
 from discotext.solvers import SOLVERS
-from discotext.text.words import budget_for, split
+from discotext.text.words import compute_budget, split
+from discotext.victims import load_victim
 
 LISTED = {"good": ["fine", "nice"], "film": ["movie"], "awful": ["bad", "poor"], "dull": ["slow"]}
 TEXT = "A good film,  awful &amp; dull: <br />good!"
@@ -55,7 +56,7 @@ def test_a_token_left_out_is_a_word_left_out(text):
     tokens = coded(made).original.split()
     for position in range(len(tokens)):
         left = " ".join(tokens[:position] + tokens[position + 1 :])
-        assert coded(made).decode(left) == made.shortened(0, position)
+        assert coded(made).decode(left) == made.delete_word(0, position)
 
 
 def test_a_token_is_letters_and_digits_belongs_to_one_place_and_tells_its_replacements():
@@ -70,9 +71,9 @@ def test_a_token_is_letters_and_digits_belongs_to_one_place_and_tells_its_replac
 
 
 def test_what_is_no_token_or_not_all_words_is_refused():
-    with pytest.raises(ValueError, match="no token"):
+    with pytest.raises(ValueError, match="not a token"):
         place("word")
-    with pytest.raises(ValueError, match="not the row"):
+    with pytest.raises(ValueError, match="not a sequence"):
         coded(space()).choice("w0c0 w2c0")
 
 
@@ -136,11 +137,11 @@ def test_a_true_record_holds():
     [
         ({"text": WON.replace("dull", "slow"), "changes": 3}, "3 words changed, of 2"),
         ({"changes": 1}, "the record says 1"),
-        ({"text": WON.replace("nice", "lovely")}, "'lovely' is no candidate of 'good'"),
-        ({"text": WON.replace("bad", "poor")}, "'poor' is no candidate"),
-        ({"text": WON.replace("film", "fine")}, "'fine' is no candidate of 'film'"),
-        ({"text": WON.replace("  ", " ")}, "beside words"),
-        ({"text": WON + " good"}, "beside words"),
+        ({"text": WON.replace("nice", "lovely")}, "'lovely' is not a candidate of 'good'"),
+        ({"text": WON.replace("bad", "poor")}, "'poor' is not a candidate"),
+        ({"text": WON.replace("film", "fine")}, "'fine' is not a candidate of 'film'"),
+        ({"text": WON.replace("  ", " ")}, "other than words"),
+        ({"text": WON + " good"}, "other than words"),
         ({"broken": False}, "wrong about the text"),
         ({"text": WON.replace("nice", "fine")}, "right about the text"),
         ({"predicted": 0}, "not"),
@@ -153,7 +154,7 @@ def test_a_record_that_is_wrong_in_any_one_point_does_not(change, says):
 
 
 def test_a_text_that_was_wrong_before_may_not_come_back_changed():
-    assert "wrong before" in judged({**RECORD, "predicted": 0}, (TEXT, WON))
+    assert "misclassified before" in judged({**RECORD, "predicted": 0}, (TEXT, WON))
 
 
 def test_case_is_no_other_word_and_the_published_list_is_read_in_lower_case(tmp_path):
@@ -166,7 +167,7 @@ def test_case_is_no_other_word_and_the_published_list_is_read_in_lower_case(tmp_
 
 @pytest.mark.parametrize("share", ["0.05", "0.1", "0.2", "0.3", "1"])
 def test_the_budget_worked_out_again_is_that_of_the_spaces(share):
-    assert [verify.most(n, share, None) for n in range(300)] == [budget_for(n, share) for n in range(300)]
+    assert [verify.most(n, share, None) for n in range(300)] == [compute_budget(n, share) for n in range(300)]
 
 
 # Ours
@@ -177,7 +178,7 @@ def test_what_our_solvers_find_is_verified_by_code_they_do_not_use(solver):
     texts = [TEXT, "awful", "good good good good", "dull"]
     made = Space.of(texts, Candidates(Published(LISTED), ()), words=2)
     chunk = Chunk([7, 3, 5, 4], [1, 1, 1, 0], texts, made)
-    records = attack(victim_from(positive), chunk, solver, seed=0)
+    records = attack(load_victim(positive), chunk, solver, seed=0)
     assert [record["id"] for record in records] == chunk.ids
     rules = replace(RULES, known=lambda word: True)
     for record, text, label, m in zip(records, texts, chunk.labels, made.budgets, strict=True):
@@ -194,7 +195,7 @@ def test_what_our_solvers_find_is_verified_by_code_they_do_not_use(solver):
 def test_a_text_alone_is_attacked_as_in_company(solver):
     texts = [TEXT, "awful", "good good good good", "good film"]
     chunk = Chunk([7, 3, 5, 4], [1, 1, 1, 1], texts, Space.of(texts, Candidates(Published(LISTED), ()), words=2))
-    victim, same = victim_from(positive), ("id", "predicted", "broken", "text", "changes", "forwards", "backwards")
+    victim, same = load_victim(positive), ("id", "predicted", "broken", "text", "changes", "forwards", "backwards")
     together = attack(victim, chunk, solver, seed=0)
     alone = [attack(victim, chunk.take([number]), solver, seed=0)[0] for number in range(4)]
     assert [[one[key] for key in same] for one in together] == [[one[key] for key in same] for one in alone]
@@ -270,7 +271,7 @@ def test_both_sides_are_in_every_cell_and_slow_searches_only_where_they_end():
     ("given", "says"),
     [
         (["--search", "gredy"], "there is no search 'gredy'"),
-        (["--redo"], "name them by --search"),
+        (["--redo"], "name them with --search"),
         (["--limit", "0"], "--limit is 0; choose 1 or more"),
         (["--cell", "imdb"], "imdb-5"),
     ],
@@ -360,17 +361,13 @@ def test_pairs_are_counted_and_tested_as_the_experiments_do(outcomes):
         for a, b in outcomes
     ]
     texts.append({"right": False, "budget": 2, "searches": {"disco": [0, 0, 1, 0.1], "greedy": [0, 0, 1, 0.1]}})
-    records = [
-        [{"id": number, "status": "reached" if pair[side] else "improved"} for number, pair in enumerate(outcomes)]
-        for side in (0, 1)
-    ]
     lines = tables.pairs(texts, "disco")
     assert len(lines) == bool(outcomes)
     for _, other, n, only, theirs, p, words in lines:
         assert (other, int(n)) == ("`greedy`", len(outcomes))
         assert int(only) == sum(a > b for a, b in outcomes)
         assert int(theirs) == sum(b > a for a, b in outcomes)
-        assert float(p) == pytest.approx(mcnemar(*records), rel=0.06)
+        assert float(p) == pytest.approx(mcnemar_of_pairs(outcomes), rel=0.06)
         assert words == ("-50.0 %" if any(a and b for a, b in outcomes) else "")
 
 
@@ -381,10 +378,11 @@ def test_tables_show_every_search_and_say_what_is_not_verified_or_on_fewer_texts
     few = {**row, "search": "textattack-pso", "n": 1, "verified": False}
     shown = tables.accuracy([few, row])
     lines = [line.split("|")[1:-1] for line in shown.splitlines()]
-    assert [line[0].strip() for line in lines] == ["search", "---", "before", "`disco`", "`textattack-pso`"]
+    assert [line[0].strip() for line in lines] == ["search", "---", "texts", "before", "`disco`", "`textattack-pso`"]
     assert lines[0][1].strip() == "IMDB 5 %"
-    assert lines[3][1].strip() == "50.0"
-    assert lines[4][1].strip() == "50.0 (1 texts) (not verified)"
+    assert lines[2][1].strip() == "2"
+    assert lines[4][1].strip() == "50.0"
+    assert lines[5][1].strip() == "50.0 (1 texts) (not verified)"
     assert "12 (" in tables.passes([row])
 
 
@@ -393,7 +391,7 @@ def test_ratios_are_of_what_a_text_attacked_costs():
     ours = {**row, "search": "disco", "seconds": 2.0, "victim_seconds": 1.5}
     theirs = {**row, "search": "textattack-greedy", "seconds": 90.0, "attacked": 20, "victim_seconds": 50.0}
     lines = {line.split(" | ")[0].strip("| "): line for line in tables.ratios([ours, theirs]).splitlines()}
-    assert lines["seconds, `textattack-greedy` ÷ `disco`"].endswith("| 22.5 |")
+    assert lines["seconds, `textattack-greedy` ÷ `disco`"].endswith("| 22 |")
     assert lines["forward-equivalents, `textattack-greedy` ÷ `disco`"].endswith("| 0.5 |")
     assert lines["time of `disco` inside the victim"].endswith("| 75 % |")
     assert not any("greedy` ÷ `disco-high`" in line for line in lines)

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discotext.laws import check_oracle
-from discotext.setfunctions import (
+from discotext.core.oracle_check import check_oracle
+from discotext.theory import (
     ACTIVATIONS,
     RECURRENT_WITNESSES,
     WINDOW_WITNESSES,
@@ -14,17 +14,17 @@ from discotext.setfunctions import (
     UniformMatroid,
     WindowNetwork,
     best_inside,
+    check_recurrent_hypotheses,
+    check_window_hypotheses,
     greedy,
     guarantee,
     is_submodular,
-    random_recurrent_unit,
-    random_window_network,
-    recurrent_hypotheses,
-    table,
-    window_hypotheses,
+    make_random_recurrent_unit,
+    make_random_window_network,
+    tabulate,
 )
-from discotext.setfunctions import counterexamples as by_name
-from discotext.setfunctions.activation import CAPPED, IDENTITY, LOG_SIGMOID, RELU, SIGMOID, TANH
+from discotext.theory import counterexamples as by_name
+from discotext.theory.activation import CAPPED, IDENTITY, LOG_SIGMOID, RELU, SIGMOID, TANH
 
 
 def inside(network):
@@ -85,22 +85,22 @@ def test_the_recurrent_unit_is_its_definition():
 @pytest.mark.parametrize("activation", [RELU, TANH], ids=lambda a: a.name)
 def test_the_corrected_window_fact_has_no_violation(replacements, activation):
     for seed in range(75):
-        network = random_window_network(seed, replacements=replacements, activation=activation)
-        assert not refuted(window_hypotheses(network))
+        network = make_random_window_network(seed, replacements=replacements, activation=activation)
+        assert not refuted(check_window_hypotheses(network))
         f = inside(network)
         assert is_submodular(f), f"seed {seed}"
-        assert len(set(table(f).round(9))) > 1
+        assert len(set(tabulate(f).round(9))) > 1
 
 
 def test_the_printed_window_fact_is_violated_by_most_networks_with_two_changeable_words_a_window():
     violations = 0
     for seed in range(100):
-        network = random_window_network(seed, windows=3, changeable=2)
-        values = table(inside(network))
+        network = make_random_window_network(seed, windows=3, changeable=2)
+        values = tabulate(inside(network))
         # The conditions as printed: windows do not overlap, and changes only increase the output.
         assert network.stride is None
         assert (values >= values[0]).all()
-        assert refuted(window_hypotheses(network)) == [by_name.window_network.ONE_PER_WINDOW]
+        assert refuted(check_window_hypotheses(network)) == [by_name.window_network.ONE_PER_WINDOW]
         violations += not is_submodular(inside(network))
     assert violations > 50
 
@@ -114,7 +114,7 @@ def test_overlapping_windows_do_no_harm_while_each_holds_one_changeable_word():
             first = sum(counts[:position])
             vectors[first + 1] = vectors[first] + np.abs(rng.normal(size=2))
         network = WindowNetwork(counts, vectors, np.abs(rng.normal(size=(3, 3, 2))), rng.random(3), stride=1)
-        assert not refuted(window_hypotheses(network))
+        assert not refuted(check_window_hypotheses(network))
         assert len(network.windows) == 6
         assert is_submodular(inside(network))
 
@@ -122,20 +122,22 @@ def test_overlapping_windows_do_no_harm_while_each_holds_one_changeable_word():
 @pytest.mark.parametrize("build", WINDOW_WITNESSES, ids=lambda build: build.__name__)
 def test_each_window_condition_is_needed(build):
     network = build()
-    assert refuted(window_hypotheses(network)) == [WINDOW_WITNESSES[build]]
+    assert refuted(check_window_hypotheses(network)) == [WINDOW_WITNESSES[build]]
     assert not is_submodular(inside(network))
 
 
 @pytest.mark.parametrize("build", RECURRENT_WITNESSES, ids=lambda build: build.__name__)
 def test_each_recurrent_condition_is_needed(build):
     unit = build()
-    assert refuted(recurrent_hypotheses(unit)) == [RECURRENT_WITNESSES[build]]
+    assert refuted(check_recurrent_hypotheses(unit)) == [RECURRENT_WITNESSES[build]]
     assert not is_submodular(inside(unit))
 
 
 def test_every_condition_has_a_witness():
-    assert set(WINDOW_WITNESSES.values()) == {h.claim for h in window_hypotheses(random_window_network(0))}
-    assert set(RECURRENT_WITNESSES.values()) == {h.claim for h in recurrent_hypotheses(random_recurrent_unit(0))}
+    assert set(WINDOW_WITNESSES.values()) == {h.claim for h in check_window_hypotheses(make_random_window_network(0))}
+    assert set(RECURRENT_WITNESSES.values()) == {
+        h.claim for h in check_recurrent_hypotheses(make_random_recurrent_unit(0))
+    }
 
 
 def test_two_words_in_a_window_by_hand():
@@ -168,18 +170,20 @@ def test_replacements_not_nested_by_hand():
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_the_numbers_in_the_docstrings(build, values):
-    assert table(inside(build()))[:4] == pytest.approx(values, abs=6e-4)
+    assert tabulate(inside(build()))[:4] == pytest.approx(values, abs=6e-4)
 
 
 @pytest.mark.parametrize("activation", [LOG_SIGMOID, CAPPED, TANH, SIGMOID, RELU, IDENTITY], ids=lambda a: a.name)
 def test_the_recurrent_fact_has_no_violation_with_any_candidates(activation):
     for seed in range(50):
-        unit = random_recurrent_unit(seed, activation=activation)
-        assert not refuted(recurrent_hypotheses(unit))
+        unit = make_random_recurrent_unit(seed, activation=activation)
+        assert not refuted(check_recurrent_hypotheses(unit))
         assert is_submodular(inside(unit)), f"seed {seed}"
     # And the instances are not all modular, except where the activation is linear on what it meets.
     bent = [
-        seed for seed in range(50) if not modular_values(inside(random_recurrent_unit(seed, activation=activation)))
+        seed
+        for seed in range(50)
+        if not modular_values(inside(make_random_recurrent_unit(seed, activation=activation)))
     ]
     assert bool(bent) == (activation not in (RELU, IDENTITY))
 
@@ -191,10 +195,10 @@ def modular_values(f):
 def test_tanh_around_zero_is_violated_by_many_random_units():
     violations = 0
     for seed in range(100):
-        unit = random_recurrent_unit(seed, activation=LOG_SIGMOID)
+        unit = make_random_recurrent_unit(seed, activation=LOG_SIGMOID)
         moved = RecurrentUnit(unit.counts, unit.inputs, unit.recurrence, unit.output, activation=TANH)
         violated = not is_submodular(inside(moved))
-        assert not violated or refuted(recurrent_hypotheses(moved))
+        assert not violated or refuted(check_recurrent_hypotheses(moved))
         violations += violated
     assert violations >= 20  # 30 when this was written
 
@@ -204,7 +208,7 @@ def test_the_intervals_reached_hold_every_value_that_enters():
         for activation in ACTIVATIONS:
             rng = np.random.default_rng(seed)
             unit = RecurrentUnit((2, 3, 2), rng.normal(size=7), float(rng.normal()), activation=activation)
-            intervals = unit.reached()
+            intervals = unit.find_reached()
             for choice in product(*map(range, unit.counts)):
                 state = unit.start
                 for step, (low, high) in enumerate(intervals):
@@ -230,10 +234,10 @@ def test_activations_are_shaped_as_they_say(activation):
 def test_greedy_has_its_guarantee_on_a_network_that_keeps_the_conditions():
     shortfall = 0
     for seed in range(60):
-        network = random_window_network(seed, windows=6, width=1, filters=6)
+        network = make_random_window_network(seed, windows=6, width=1, filters=6)
         f, system = inside(network), UniformMatroid(6, 2)
         bound, chain = guarantee(f, system), greedy(f, system)
-        best = max(table(f)[[mask for mask in range(2**6) if mask.bit_count() <= 2]])
+        best = max(tabulate(f)[[mask for mask in range(2**6) if mask.bit_count() <= 2]])
         assert bound.proved
         assert chain.gain >= bound.factor * (best - f([])) - 1e-12
         shortfall += chain.gain < best - f([]) - 1e-9
@@ -245,11 +249,14 @@ def test_greedy_has_its_guarantee_on_a_network_that_keeps_the_conditions():
     [
         (lambda: WindowNetwork((2,), np.zeros((1, 1)), np.zeros((1, 1, 1)), np.zeros(1)), r"shape \(1, 1\)"),
         (lambda: WindowNetwork((2,), np.zeros((2, 1)), np.zeros((1, 1, 1)), np.zeros(2)), "1 filters"),
-        (lambda: WindowNetwork((2,), np.zeros((2, 1)), np.zeros((1, 2, 1)), np.zeros(1)), "1 words and a window 2"),
+        (
+            lambda: WindowNetwork((2,), np.zeros((2, 1)), np.zeros((1, 2, 1)), np.zeros(1)),
+            "1 words, but a window has 2",
+        ),
         (lambda: WindowNetwork((2,), np.zeros((2, 1)), np.zeros((1, 1, 1)), np.zeros(1), stride=0), "stride is 0"),
         (lambda: RecurrentUnit((2,), np.zeros(3), 1.0), r"shape \(3,\)"),
-        (lambda: random_window_network(0, width=2, changeable=3), "changeable is 3"),
-        (lambda: random_recurrent_unit(0, words=0), "words is 0"),
+        (lambda: make_random_window_network(0, width=2, changeable=3), "changeable is 3"),
+        (lambda: make_random_recurrent_unit(0, words=0), "words is 0"),
     ],
 )
 def test_errors_name_the_value_and_the_way_out(make, message):

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.laws import check_oracle
-from discotext.oracle import BoundingOracle, Oracle, RelaxedOracle
-from discotext.problem import Batch, Problem
-from discotext.setfunctions import LinearBag, SubsetSum, read_subset, subset_sum
+from discotext.core.oracle import BoundingOracle, Oracle, RelaxedOracle
+from discotext.core.oracle_check import check_oracle
+from discotext.core.problem import Batch, Problem
+from discotext.theory import LinearBag, SubsetSum, read_subset, subset_sum
 
 INTEGERS = st.lists(st.integers(-20, 20), max_size=7)
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.penalty import proximal_map, soft_threshold
-from discotext.problem import Batch, Problem
-from discotext.relaxation import pull_back, theorem_start, to_alpha
-from discotext.rounding import best_vertex
-from discotext.segments import segment_sum
-from discotext.setfunctions import frank_wolfe_bound, proximal_bound
+from discotext.core.arrays import segment_sum
+from discotext.core.penalty import proximal_map, soft_threshold
+from discotext.core.problem import Batch, Problem
+from discotext.core.relaxation import pull_back, theorem_start, to_alpha
+from discotext.core.rounding import best_vertex
+from discotext.theory import frank_wolfe_bound, proximal_bound
 
 
 def layout_of(*counts):

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +13,14 @@ from hypothesis import strategies as st
 
 import discotext as d
 from discotext.cli import report
-from discotext.experiment.report import page, read_run
-from discotext.intervals import bootstrap
-from discotext.text.masked import SentenceSimilarity
-from discotext.text.sources import Listed
+from discotext.cli.progress import DelayedProgress
+from discotext.data import Examples
+from discotext.experiment import text_quality
+from discotext.experiment.report import make_page
+from discotext.experiment.run import read_run
+from discotext.support.intervals import bootstrap
+from discotext.text.masked_lm import SentenceSimilarity
+from discotext.text.sources import SynonymList
 from tests.tiny_models import byte_pairs, word_pieces
 
 transformers = pytest.importorskip("transformers")
@@ -184,91 +189,92 @@ def scores(texts):
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
-    finder = d.Candidates(Listed(SWAPS), filters=())
+    finder = d.Candidates(SynonymList(SWAPS), filters=())
     labels = [0] * len(SENTENCES)
-    given = d.Examples.of(SENTENCES, labels, names=["0", "1"])
+    given = Examples.of(SENTENCES, labels, names=["0", "1"])
     return d.compare(scores, given, ["greedy", "random"], words=[1, 2], candidates=finder, out=folder)
 
 
 def test_measures_are_means_over_successes_with_intervals(compared, lively, bert):
-    found = d.text_quality(compared, bert, lively)
+    found = text_quality(compared, bert, lively)
     encoder, model = SentenceEncoder(bert), LanguageModel(lively)
-    assert 0 < sum(row["status"] in ("reached", "fewest") for row in found.records) < len(found.records)
+    assert 0 < sum(row.status in ("reached", "fewest") for row in found.records) < len(found.records)
     for number, words in enumerate((1, 2)):
-        assert found.summaries[number]["budget"] == words
+        assert found.summaries[number].budget == words
         for solver in ("greedy", "random"):
-            rows = [row for row in compared.of(solver) if row["allowed"] == words]
-            pairs = [(row["text"], row["adversarial_text"]) for row in rows if row["status"] in ("reached", "fewest")]
+            rows = [row for row in compared.select(solver) if row.allowed == words]
+            pairs = [(row.text, row.adversarial_text) for row in rows if row.status in ("reached", "fewest")]
             expected = {
                 "similarity": [float(np.dot(*encoder(pair)[0])) for pair in pairs],
                 "perplexity_original": [perplexity(model, before) for before, _ in pairs],
                 "perplexity": [perplexity(model, after) for _, after in pairs],
             }
-            figures = found.summaries[number]["solvers"][solver]
+            figures = found.summaries[number].solvers[solver]
             for name, values in expected.items():
-                assert figures[name] == pytest.approx(np.mean(values), rel=1e-4)
-                between = figures[f"{name}_low"], figures[f"{name}_high"]
+                measure = figures.quality[name]
+                assert measure == pytest.approx(np.mean(values), rel=1e-4)
+                between = measure.low, measure.high
                 assert between == pytest.approx(bootstrap(values, compared.settings["seed"] + number), rel=1e-4)
             # What was there stays.
-            assert compared.summaries[number]["solvers"][solver].items() <= figures.items()
-    assert found.summary["sentence_encoder"] == bert
+            plain = compared.summaries[number].solvers[solver].as_dict()
+            assert plain.items() <= figures.as_dict().items()
+    assert found.summary.judges["sentence_encoder"] == bert
     assert found.judges == {"sentence_encoder": bert, "language_model": lively}
 
 
 def test_only_what_was_asked_is_measured_and_the_records_given_stay_as_they_were(compared, lively):
-    before = json.dumps(compared.records)
-    found = d.text_quality(compared, language_model=lively)
-    assert json.dumps(compared.records) == before
-    assert "similarity" not in found.summary["solvers"]["greedy"]
-    assert "sentence_encoder" not in found.summary
+    before = list(compared.records)
+    found = text_quality(compared, language_model=lively)
+    assert compared.records == before
+    assert "similarity" not in found.summary.solvers["greedy"].quality
+    assert "sentence_encoder" not in found.summary.judges
     for row in found.records:
-        assert ("perplexity" in row) == (row["status"] in ("reached", "fewest"))
+        assert (row.perplexity is not None) == row.succeeded
 
 
 def test_the_same_text_has_similarity_1_and_the_same_perplexity(compared, lively, bert):
-    same = [{**row, "adversarial_text": row["text"]} for row in compared.records]
-    found = d.text_quality(type(compared)(compared.settings, same), bert, lively).summary["solvers"]["greedy"]
-    assert found["similarity"] == pytest.approx(1, abs=1e-9)
-    assert found["perplexity"] == found["perplexity_original"]
+    same = [replace(row, adversarial_text=row.text) for row in compared.records]
+    found = text_quality(type(compared)(compared.settings, same), bert, lively).summary.solvers["greedy"]
+    assert found.quality["similarity"] == pytest.approx(1, abs=1e-9)
+    assert found.quality["perplexity"] == found.quality["perplexity_original"]
 
 
 def test_each_distinct_text_is_judged_once(compared, bert):
     seen = []
-    d.text_quality(compared, bert, watch=lambda *said: seen.append(said))
-    won = [row for row in compared.records if row["status"] in ("reached", "fewest")]
-    distinct = {row[key] for row in won for key in ("text", "adversarial_text")}
+    text_quality(compared, bert, watch=lambda *said: seen.append(said))
+    won = [row for row in compared.records if row.status in ("reached", "fewest")]
+    distinct = {text for row in won for text in (row.text, row.adversarial_text)}
     assert len(distinct) < 2 * len(won)
     assert seen[-1] == ("encoding texts", len(distinct), len(distinct))
 
 
-def test_where_nothing_was_turned_there_is_nothing_to_judge(lively, bert):
+def test_where_nothing_was_flipped_there_is_nothing_to_judge(lively, bert):
     lost = d.attack(lambda texts: [[1.0, 0.0]] * len(texts), (["a good film", "bad"], [0, 0]), words=0)
-    figures = d.text_quality(lost, bert, lively).summary["solvers"]["greedy"]
-    measures = [name for name in figures if name.startswith(("similarity", "perplexity"))]
-    assert len(measures) == 9
-    assert all(figures[name] is None for name in measures)
+    figures = text_quality(lost, bert, lively).summary.solvers["greedy"]
+    assert figures.quality == {"similarity": None, "perplexity_original": None, "perplexity": None}
+    assert sum(name.startswith(("similarity", "perplexity")) for name in figures.as_dict()) == 9
 
 
 def test_a_model_that_cannot_judge_is_refused_in_a_sentence(compared, lively, bert, tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"sees the words that it is to foretell.*choose one such as GPT-2"):
-        d.text_quality(compared, language_model=bert)
+    with pytest.raises(ValueError, match=r"is not a causal language model.*choose a model such as GPT-2"):
+        text_quality(compared, language_model=bert)
     bare = tmp_path / "bare"
     transformers.BertModel.from_pretrained(bert).save_pretrained(bare)
     with pytest.raises(ValueError, match=r"has no tokeniser|cannot be loaded"):
-        d.text_quality(compared, sentence_encoder=bare)
+        text_quality(compared, sentence_encoder=bare)
     word_pieces(WORDS).save_pretrained(bare)
-    assert d.text_quality(compared, sentence_encoder=bare).summary["solvers"]["greedy"]["similarity"] <= 1
-    with pytest.raises(ValueError, match=r"it lacks .*made up at random"):
-        d.text_quality(compared, language_model=bare)
+    assert text_quality(compared, sentence_encoder=bare).summary.solvers["greedy"].quality["similarity"] <= 1
+    with pytest.raises(ValueError, match=r"it lacks .*initialised at random"):
+        text_quality(compared, language_model=bare)
     with pytest.raises(ValueError, match="there is no folder '/no/such'"):
-        d.text_quality(compared, sentence_encoder="/no/such")
+        text_quality(compared, sentence_encoder="/no/such")
     with pytest.raises(ValueError, match="there is no model to judge"):
-        d.text_quality(compared)
+        text_quality(compared)
     with pytest.raises(ValueError, match="batch is 0; choose 1 or more"):
-        d.text_quality(compared, bert, batch=0)
+        text_quality(compared, bert, batch=0)
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(ImportError, match=r'a language model needs transformers.*pip install "discotext\[hf\]"'):
-        d.text_quality(compared, language_model=lively)
+        text_quality(compared, language_model=lively)
 
 
 def invoke(*arguments):
@@ -278,29 +284,30 @@ def invoke(*arguments):
 def test_the_report_shows_the_measures_in_table_json_and_page(compared, lively, bert):
     done = invoke(compared.folder, "--sentence-encoder", bert, "--language-model", lively)
     assert done.exit_code == 0
-    found = d.text_quality(compared, bert, lively)
+    found = text_quality(compared, bert, lively)
     shown = (compared.folder / "report.html").read_text(encoding="utf-8")
     for summary in found.summaries:
-        for figures in summary["solvers"].values():
-            assert f"{figures['similarity']:.3f}" in done.stdout
-            assert f"{figures['perplexity_low']:,.1f}–{figures['perplexity_high']:,.1f}" in done.stdout
-            assert f'<data value="{figures["perplexity_original"]!r}">' in shown
+        for figures in summary.solvers.values():
+            measures = figures.quality
+            assert f"{measures['similarity']:.3f}" in done.stdout
+            assert f"{measures['perplexity'].low:,.1f}–{measures['perplexity'].high:,.1f}" in done.stdout
+            assert f'<data value="{measures["perplexity_original"]!r}">' in shown
     assert done.stdout.count("perplexity after") == 2
     assert f"<dt>language model</dt><dd>{lively}</dd>" in shown
     lines = invoke(
         compared.folder, "--json", "--sentence-encoder", bert, "--language-model", lively
     ).stdout.splitlines()
-    assert [json.loads(line) for line in lines] == found.summaries
+    assert [json.loads(line) for line in lines] == [summary.as_dict() for summary in found.summaries]
     few = invoke(compared.folder, "--json", "--solver", "greedy", "--language-model", lively).stdout.splitlines()[0]
-    assert json.loads(few)["solvers"]["greedy"]["perplexity"] == found.summary["solvers"]["greedy"]["perplexity"]
+    assert json.loads(few)["solvers"]["greedy"]["perplexity"] == found.summary.solvers["greedy"].quality["perplexity"]
 
 
-def test_the_table_of_records_has_the_measures_of_each_turned_text(compared, lively, tmp_path):
+def test_the_table_of_records_has_the_measures_of_each_flipped_text(compared, lively, tmp_path):
     assert invoke(compared.folder, "--language-model", lively, "--csv", tmp_path / "a.csv").exit_code == 0
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    found = d.text_quality(compared, None, lively).records
-    assert [row["perplexity"] for row in rows] == [str(one.get("perplexity", "")) for one in found]
+    found = text_quality(compared, None, lively).records
+    assert [row["perplexity"] for row in rows] == [str(one.perplexity or "") for one in found]
     assert any(row["perplexity"] for row in rows)
     assert not any(row["similarity"] for row in rows)
 
@@ -308,21 +315,21 @@ def test_the_table_of_records_has_the_measures_of_each_turned_text(compared, liv
 def test_a_report_without_judges_says_nothing_of_them(compared):
     done = invoke(compared.folder)
     assert "similarity" not in done.stdout
-    assert "perplexity" not in page(read_run(compared.folder))
+    assert "perplexity" not in make_page(read_run(compared.folder))
 
 
 def test_texts_that_a_judge_does_not_read_to_the_end_are_told(tmp_path, lively):
     long = "the film was " * 20 + "good"
-    finder = d.Candidates(Listed({"good": ("nice",)}), filters=())
-    given = d.Examples.of([long], [0], names=["0", "1"])
+    finder = d.Candidates(SynonymList({"good": ("nice",)}), filters=())
+    given = Examples.of([long], [0], names=["0", "1"])
     d.attack(lambda texts: [[1.0, 2.0 * ("nice" in text)] for text in texts], given, "greedy", words=1,
              candidates=finder, out=tmp_path / "run")  # fmt: skip
     done = invoke(tmp_path / "run", "--language-model", lively)
-    assert f"2 texts are longer than {lively} reads" in done.stderr
+    assert f"2 texts are longer than the limit of {lively}" in done.stderr
 
 
 def test_the_bar_comes_after_two_seconds_and_not_before():
-    with report.Waiting() as watch:
+    with DelayedProgress() as watch:
         watch.update("reading texts", 1, 3)
         assert not watch.progress.live.is_started
         watch.began -= 3

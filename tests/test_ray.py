@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -20,19 +21,21 @@ ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from discotext import Candidates  # noqa: E402
-from discotext.experiment import crew, on_ray  # noqa: E402
-from discotext.experiment.attack import compare, job_of, perform, run  # noqa: E402
-from discotext.experiment.folder import read_records  # noqa: E402
-from discotext.experiment.hand import Share  # noqa: E402
-from discotext.experiment.on_ray import RayExecutor  # noqa: E402
-from discotext.experiment.processes import Processes  # noqa: E402
-from discotext.text.sources import Listed  # noqa: E402
+from discotext.experiment.attack import compare, perform, run  # noqa: E402
+from discotext.experiment.execution import ray as on_ray  # noqa: E402
+from discotext.experiment.execution import scheduler  # noqa: E402
+from discotext.experiment.execution.processes import Processes  # noqa: E402
+from discotext.experiment.execution.ray import RayExecutor  # noqa: E402
+from discotext.experiment.execution.worker import WorkerSettings  # noqa: E402
+from discotext.experiment.run_folder import read_lines  # noqa: E402
+from discotext.text.sources import SynonymList  # noqa: E402
+from tests.conftest import job_for, untimed  # noqa: E402
 
 # One cluster is enough for two cores.
 pytestmark = pytest.mark.xdist_group("ray")
 
 WORDS = {"good": ["fine", "poor"], "bad": ["poor", "fine"]}
-FINDER = Candidates(Listed(WORDS), ())
+FINDER = Candidates(SynonymList(WORDS), ())
 TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad", "fine", "poor"] * 20)]
 LABELS = [1, 0, 1, 0] * 20
 # Slow enough to be disturbed at work, and what disturbs it is a file beside it.
@@ -103,14 +106,10 @@ def victim(tmp_path):
     return f"py:{file}:scores"
 
 
-def untimed(records):
-    return [{key: value for key, value in one.items() if "seconds" not in key} for one in records]
-
-
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Other tests may have loaded it here, and workers would then take their time to do so too."""
-    monkeypatch.setattr(on_ray, "Share", lambda threads: Share(threads, torch=False))
+    monkeypatch.setattr(on_ray, "WorkerSettings", lambda threads: WorkerSettings(threads, torch=False))
 
 
 def attacked(victim, solvers=("greedy", "random"), **more):
@@ -119,9 +118,8 @@ def attacked(victim, solvers=("greedy", "random"), **more):
 
 
 def as_job(victim):
-    return job_of(
-        victim, (TEXTS, LABELS), ["greedy", "random"], budget=0.2, words=1, candidates=FINDER, limit=None, seed=0,
-        target=None, chunk=8,
+    return job_for(
+        victim, (TEXTS, LABELS), ["greedy", "random"], words=1, candidates=FINDER, chunk=8,
     )  # fmt: skip
 
 
@@ -169,7 +167,7 @@ def test_ray_writes_the_records_of_one_process_in_the_same_order(cluster, second
     alone = attacked(victim, out=tmp_path / "alone")
     said = []
     perform(as_job(victim), tmp_path / "ray", None, RayExecutor(cluster.address), said.append)
-    assert untimed(read_records(tmp_path / "ray")) == untimed(read_records(tmp_path / "alone"))
+    assert untimed(read_lines(tmp_path / "ray")) == untimed(read_lines(tmp_path / "alone"))
     assert len(alone.records) == 2 * len(TEXTS)
     assert not ray.is_initialized()
     # Both nodes were at work, and each has its rate in the line.
@@ -199,7 +197,7 @@ def test_a_model_that_writes_into_its_own_arrays_may_do_so(cluster):
             return [[len(text) % 3, 1.0] for text in texts]
 
     found = attacked(Model(), ["greedy"], executor=RayExecutor(cluster.address))
-    assert not any(record["error"] for record in found.records)
+    assert not any(record.error for record in found.records)
     assert untimed(found.records) == untimed(attacked(Model(), ["greedy"]).records)
 
 
@@ -253,7 +251,7 @@ def test_a_node_that_comes_later_joins_in(cluster, victim, tmp_path):
     cluster.remove_node(node)
     (tmp_path / "lonely").unlink()
     perform(job, tmp_path / "alone")
-    assert untimed(read_records(tmp_path / "run")) == untimed(read_records(tmp_path / "alone"))
+    assert untimed(read_lines(tmp_path / "run")) == untimed(read_lines(tmp_path / "alone"))
     assert any(line.startswith("1 of 2 workers") for line in said), said
     assert any(line.startswith("2 workers; ") for line in said)
 
@@ -277,23 +275,23 @@ def test_a_driver_killed_and_started_again_ends_with_the_same_records(
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["solvers"]["greedy"]["attacked"] == 5 * len(TEXTS)
     assert records.read_bytes().startswith(before)
-    assert untimed(read_records(tmp_path / "run")) == untimed(read_records(tmp_path / "alone"))
+    assert untimed(read_lines(tmp_path / "run")) == untimed(read_lines(tmp_path / "alone"))
 
 
 def test_texts_on_which_the_victim_fails_hangs_or_kills_cost_those_texts_alone(cluster, victim, tmp_path, monkeypatch):
     whole = attacked(victim, ["greedy"]).records
     for what in ("broken", "hanging", "deadly"):
         (tmp_path / what).touch()
-    monkeypatch.setattr(crew, "clock", hanging_clock(tmp_path))
+    monkeypatch.setattr(scheduler, "clock", hanging_clock(tmp_path))
     found = attacked(victim, ["greedy"], executor=RayExecutor(cluster.address, workers=1, time_limit=5000.0)).records
-    errors = {record["id"]: record["error"] for record in found if record["status"] == "failed"}
+    errors = {record.id: record.error for record in found if record.status == "failed"}
     assert set(errors) == {12, 21, 33}
     assert "this text is too much" in errors[12]
-    assert "not done within 5000 seconds" in errors[21]
-    assert "the worker ended" in errors[33]
+    assert "not finished within the time limit of 5000 seconds" in errors[21]
+    assert "the worker died" in errors[33]
     # Those that were in one call with a text that fails are asked once more, and the tolerance is measured without it.
-    known = {"forwards": 0, "tolerance": 0}
-    mine, others = ([{**r, **known} for r in part if r["id"] not in errors] for part in (found, whole))
+    known = {"forwards": 0, "tolerance": 0.0}
+    mine, others = ([replace(r, **known) for r in part if r.id not in errors] for part in (found, whole))
     assert untimed(mine) == untimed(others)
 
 
@@ -317,11 +315,11 @@ def test_a_full_disk_ends_in_a_sentence_and_with_room_the_run_goes_on(tmp_path, 
     assert (status, last, again) == ("1", "0a", "0"), done.stdout + done.stderr
     assert 0 < int(written) < 2 * 5 * len(TEXTS)
     said = (tmp_path / "said").read_text()
-    assert "no space left on device; what was done before is kept" in said
+    assert "no space left on device; earlier records are kept" in said
     assert "Traceback" not in said
     alone = subprocess.run([*attack_command, "--out", tmp_path / "alone"], capture_output=True, text=True)
     assert alone.returncode == 0, alone.stderr
-    assert untimed(read_records(tmp_path / "kept")) == untimed(read_records(tmp_path / "alone"))
+    assert untimed(read_lines(tmp_path / "kept")) == untimed(read_lines(tmp_path / "alone"))
 
 
 # What a user may get wrong: one sentence each
@@ -349,7 +347,9 @@ def test_an_address_where_something_else_answers_is_told(victim):
 
 def test_a_cluster_with_another_ray_is_told(victim, cluster, monkeypatch):
     monkeypatch.setattr(ray, "__version__", "2.9.3")
-    with pytest.raises(ConnectionError, match=r"has Ray \S+ and Python \S+, and this is Ray 2\.9\.3 and Python"):
+    with pytest.raises(
+        ConnectionError, match=r"has Ray \S+ and Python \S+, and this machine has Ray 2\.9\.3 and Python"
+    ):
         attacked(victim, executor=RayExecutor(cluster.address))
 
 
@@ -360,7 +360,7 @@ def test_a_victim_that_cannot_be_sent_is_told(cluster):
         with lock:
             return [[0.0, 1.0]] * len(texts)
 
-    with pytest.raises(ValueError, match=r"the victim function cannot be sent to workers \(.*lock.*name it"):
+    with pytest.raises(ValueError, match=r"the victim function cannot be sent to workers \(.*lock.*give it by name"):
         attacked(scores, executor=RayExecutor(cluster.address))
 
 
@@ -388,7 +388,7 @@ def test_two_runs_in_one_folder_are_refused(victim, tmp_path):
 
     def watch(done, units, records):
         if not said:
-            with pytest.raises(ValueError, match="another run is at work") as error:
+            with pytest.raises(ValueError, match="another run is using") as error:
                 attacked(victim, out=tmp_path / "run")
             said.append(error)
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
-from discotext.penalty import changed_mass, l1, proximal_map, soft_threshold
-from discotext.relaxation import experiment_start, pull_back, retract, theorem_start, to_alpha
-from discotext.rounding import best_vertex, largest
-from discotext.sampling import draw, interior_point, random_choices
-from discotext.segments import segment_argmax, segment_sum
+from discotext.core.arrays import segment_argmax, segment_sum
+from discotext.core.penalty import changed_mass, l1, proximal_map, soft_threshold
+from discotext.core.relaxation import experiment_start, pull_back, retract, theorem_start, to_alpha
+from discotext.core.rounding import best_vertex, largest
+from discotext.core.sampling import draw, interior_point, random_choices
 from tests.conftest import SHAPES, feasible, problems
 
 BATCH = Batch.of(SHAPES)

@@ -16,19 +16,21 @@ from benchmarks.relaxations import (
     best_other,
     entropy_slope,
     likeliest,
-    search_named,
+    make_search,
     softmax,
     softmax_slope,
 )
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotext import Batch, Exact, FunctionOracle, Greedy, Problem, Random, Status, solve
-from discotext.problem import count_changes
-from discotext.segments import segment_sum
-from discotext.setfunctions import LinearBag
-from discotext.wrappers import Counted
-from discotext.yardstick import RandomNetworks
+from discotext import Batch, Problem, solve
+from discotext.core import Counted, FunctionOracle, Status
+from discotext.core.arrays import segment_sum
+from discotext.core.problem import count_changes
+from discotext.search import Search
+from discotext.solvers import Exact, Greedy, Random
+from discotext.theory import LinearBag
+from discotext.theory.random_networks import RandomNetworks
 from tests.conftest import Quadratic, feasible, problems
 
 ALL = {
@@ -103,7 +105,7 @@ def test_gbda_climbs_the_mean_score_of_its_samples(batch, samples, temperature):
         return oracle.relaxed(at.rows[again], mixtures)[0].sum() / samples
 
     solver = Gbda(samples=samples, temperature=temperature)
-    slope, _ = solver._slopes(oracle, at, np.random.default_rng(8))
+    slope, _ = solver._slopes(oracle, at, Search.of(Counted(oracle, batch), seed=8))
     np.testing.assert_allclose(slope, differences(score, at.theta), atol=1e-6)
 
 
@@ -124,13 +126,14 @@ def test_ascc_climbs_the_score_less_the_entropy(batch):
 def test_samples_beyond_goal_and_margin_are_not_pushed_on():
     batch = Batch.of([Problem((3, 3), 1)] * 2)
     bag = LinearBag(batch, np.random.default_rng(0).normal(size=(12, 1)), np.array([[0.0], [100.0]]))
-    counted = Counted(bag, batch, goal=10.0)
-    slope, gradient = Gbda(samples=3)._slopes(counted, Ascent.start(batch), np.random.default_rng(0))
+    counted = Counted(bag, batch)
+    search = Search.of(counted, goal=10.0)
+    slope, gradient = Gbda(samples=3)._slopes(counted, Ascent.start(batch), search)
     assert slope[:6].any()
     assert gradient[:6].any()
     assert not slope[6:].any()
     assert not gradient[6:].any()
-    slope, _ = Gbda(samples=3, margin=200.0)._slopes(counted, Ascent.start(batch), np.random.default_rng(0))
+    slope, _ = Gbda(samples=3, margin=200.0)._slopes(counted, Ascent.start(batch), search)
     assert slope[6:].any()
 
 
@@ -208,7 +211,7 @@ def test_what_is_returned_is_feasible_scored_and_no_worse_than_the_original(batc
 def test_every_proposal_is_within_budget_and_scored(solver, listed, seed):
     batch = Batch.of(listed)
     oracle, active = Quadratic(batch, seed), np.arange(len(batch))
-    proposals = solver.propose(batch, oracle, np.random.default_rng(seed))
+    proposals = solver.propose(batch, oracle, Search.of(Counted(oracle, batch), seed=seed))
     try:
         proposal = next(proposals)
         while True:
@@ -234,7 +237,8 @@ def test_a_step_costs_a_gradient_for_each_sample_and_nobody_is_asked_about_nothi
             assert len(rows)
             return super().relaxed(rows, alpha)
 
-    proposals = solver.propose(batch, Counting(batch, seed=6), np.random.default_rng(0))
+    oracle = Counting(batch, seed=6)
+    proposals = solver.propose(batch, oracle, Search.of(Counted(oracle, batch)))
     next(proposals)
     try:
         while True:
@@ -331,12 +335,13 @@ def test_the_optimum_is_found_more_often_than_by_chance_for_no_more_passes():
 def test_without_a_budget_the_mixtures_of_an_affine_score_go_to_its_maximum(solver):
     batch = Batch.of([Problem((3, 2, 4), 1), Problem((2, 5), 1)])
     weights = np.random.default_rng(0).normal(size=(batch.candidates, 1))
-    bag, at, rng = LinearBag(batch, weights, np.zeros((2, 1))), Ascent.start(batch), np.random.default_rng(1)
+    bag, at = LinearBag(batch, weights, np.zeros((2, 1))), Ascent.start(batch)
+    search = Search.of(Counted(bag, batch), seed=1)
     best = np.bincount(batch.problem_of_position, np.maximum.reduceat(weights[:, 0], batch.starts))
     missing = [best - bag.relaxed(at.rows, softmax(at.theta, batch))[0]]
     for _ in range(4):
         for _ in range(25):
-            slope, _ = solver._slopes(bag, at, rng if isinstance(solver, Gbda) else np.zeros(2))
+            slope, _ = solver._slopes(bag, at, search if isinstance(solver, Gbda) else np.zeros(2))
             at.climb(slope, solver.rate)
         missing.append(best - bag.relaxed(at.rows, softmax(at.theta, batch))[0])
     assert (np.diff(missing, axis=0) < 0).all()
@@ -356,7 +361,7 @@ def test_without_a_budget_the_mixtures_of_an_affine_score_go_to_its_maximum(solv
         (lambda: Gbda(temperature=0.0), "temperature is 0.0; choose a number above 0"),
         (lambda: Ascc(rate=float("nan")), "rate is nan"),
         (lambda: Ascc(sparsity=-1.0), "sparsity is -1.0; choose 0 or more"),
-        (lambda: search_named("gdba"), "there is no solver 'gdba'"),
+        (lambda: make_search("gdba"), "there is no solver 'gdba'"),
     ],
 )
 def test_wrong_settings_say_what_would_be_right(make, says):
@@ -366,9 +371,9 @@ def test_wrong_settings_say_what_would_be_right(make, says):
 
 
 def test_the_harness_runs_them_beside_our_own():
-    assert isinstance(search_named("gbda"), Gbda)
-    assert isinstance(search_named("ascc"), Ascc)
-    assert search_named("greedy") == Greedy()
+    assert isinstance(make_search("gbda"), Gbda)
+    assert isinstance(make_search("ascc"), Ascc)
+    assert make_search("greedy") == Greedy()
     for cell in cells.CELLS.values():
         searches = {search.name: search for search in cell.searches}
         for name in ("gbda", "ascc"):
@@ -391,6 +396,6 @@ def test_the_harness_attacks_a_network_by_them(name):
     for record, label, m in zip(records, labels, made.budgets, strict=True):
         assert record["changes"] <= m
         assert record["broken"] == (record["predicted"] == label and victim.scores([record["text"]]).argmax() != label)
-    # One that was wrong before is not attacked.
+    # A text that was misclassified before is not attacked.
     assert (records[2]["text"], records[2]["backwards"]) == (texts[2], 0)
     assert records[0]["backwards"] > 0

@@ -12,11 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from discotext.cli.report import command
-from discotext.experiment.metrics import summaries
-from discotext.experiment.report import page, read_run
+from discotext.experiment.record import Record
+from discotext.experiment.report import make_page
+from discotext.experiment.report.change_statistics import count_kinds, count_pairs, count_tenths
 from discotext.experiment.report.figures import Strongest
-from discotext.experiment.report.hits import kinds, pairs, tenths
-from discotext.experiment.report.texts import data, marks, sentence
+from discotext.experiment.report.texts import describe, make_data, order_changes
+from discotext.experiment.run import read_run
+from discotext.experiment.summary import summarise_run
 from discotext.text.words import split
 
 LABELS = ["bad", "good & <better>"]
@@ -61,7 +63,7 @@ def record(number, solver="disco", share="0.2", status="reached", new="NEW", **m
     before = None if status == "failed" else 1 - label if status == "misclassified" else label
     given = {
         "id": number, "text": text, "label": label, "predicted": before,
-        "adversarial_text": str(found.replaced({place: new})) if touched else text,
+        "adversarial_text": str(found.replace({place: new})) if touched else text,
         "adversarial_predicted": 1 - label if won else before, "score": None if before is None else -1.25,
         "adversarial_score": None if before is None else 0.5 if won else -0.5, "changes": changes, "words": len(found),
         "budget": 1, "status": status, "solver": solver, "seed": 7,
@@ -132,9 +134,9 @@ class Reader(HTMLParser):
 
 
 def test_the_page_is_whole_self_contained_and_the_same_every_time(run):
-    text = page(read_run(run))
+    text = make_page(read_run(run))
     read = Reader(text)
-    assert text == page(read_run(run))
+    assert text == make_page(read_run(run))
     assert read.all("html", lang="en")
     assert all(read.all("section", id=name) for name in ("solvers", "accuracy", "classes", "words", "places", "texts"))
     for _, attributes, _ in read.found:
@@ -147,7 +149,7 @@ def test_the_page_is_whole_self_contained_and_the_same_every_time(run):
 
 
 def test_no_text_becomes_markup(run):
-    text = page(read_run(run))
+    text = make_page(read_run(run))
     read = Reader(text)
     assert len(read.all("script")) == 2  # the data and the page's own
     assert "<!--" not in text
@@ -161,8 +163,8 @@ def test_no_text_becomes_markup(run):
 
 def test_the_numbers_of_the_table_are_those_of_the_summary(run):
     found = read_run(run)
-    read = Reader(page(found))
-    expected = summaries(found.settings, found.records)
+    read = Reader(make_page(found))
+    expected = summarise_run(found.settings, found.records)
     rows = {}
     current = None
     for tag, attributes, _ in read.found:
@@ -171,34 +173,33 @@ def test_the_numbers_of_the_table_are_those_of_the_summary(run):
         elif tag == "data":
             current.append(attributes["value"])
     for budget, summary in zip(found.settings["budgets"], expected, strict=True):
-        for solver, row in summary["solvers"].items():
-            names = ("original_accuracy", "adversarial_accuracy", "success_rate", "perturbation", "perturbation_all")
+        for solver, row in summary.solvers.items():
+            shares = (row.original_accuracy, row.adversarial_accuracy, row.success_rate, row.perturbation)
             shown = [float(value) if value else None for value in rows[budget, solver]]
-            passes, seconds = row["forwards"] + row["backwards"], row["seconds"]
-            assert shown[:7] == [*(row[name] for name in names), row["optimal"], row["failed"]]
-            assert shown[7:] == [passes / row["attacked"], seconds / row["attacked"]]
+            passes, seconds = row.forwards + row.backwards, row.seconds
+            assert shown[:7] == [*shares, row.perturbation_all, row.optimal, row.failed]
+            assert shown[7:] == [passes / row.attacked, seconds / row.attacked]
     assert all(
-        f"{100 * row['adversarial_accuracy_low']:.1f}–" in read.all("main")[0][2]
-        for row in expected[1]["solvers"].values()
+        f"{100 * row.adversarial_accuracy.low:.1f}–" in read.all("main")[0][2] for row in expected[1].solvers.values()
     )
 
 
 def test_the_headline_is_about_the_strongest_attack(tmp_path):
     strong = [record(number, "greedy") for number in range(4)]
     weak = [record(number, "disco", status="improved") for number in range(4)]
-    read = Reader(page(read_run(folder(tmp_path / "run", weak + strong, settings(4, budgets=["0.2"])))))
+    read = Reader(make_page(read_run(folder(tmp_path / "run", weak + strong, settings(4, budgets=["0.2"])))))
     said = read.all("h1")[0][2].replace("\u00a0", " ")
     assert said == (
-        "Changing at most 20 % of the words (or one) turns 100 % of the texts that the victim had right: "
+        "Changing at most 20 % of the words (or one) flips 100 % of the texts that the victim had right: "
         "accuracy falls from 100.0 % to 0.0 %."
     )
-    assert "turns 4 and disco 0" in read.all("section", id="solvers")[0][2]
+    assert "flips 4 and disco 0" in read.all("section", id="solvers")[0][2]
 
 
 def test_of_two_that_are_as_strong_the_headline_takes_the_one_that_proves_more(tmp_path):
     first = [record(0, "disco"), record(1, "disco", status="improved")]
     proved = [record(0, "greedy"), record(1, "greedy", status="impossible")]
-    read = Reader(page(read_run(folder(tmp_path / "run", first + proved, settings(2, budgets=["0.2"])))))
+    read = Reader(make_page(read_run(folder(tmp_path / "run", first + proved, settings(2, budgets=["0.2"])))))
     assert "greedy on 2 texts" in read.all("body")[0][2]
     assert "This is the true worst case: every verdict is proved." in read.all("body")[0][2]
 
@@ -206,7 +207,7 @@ def test_of_two_that_are_as_strong_the_headline_takes_the_one_that_proves_more(t
 @pytest.mark.parametrize("status", ["misclassified", "failed", "unchanged"])
 def test_a_run_in_which_nothing_happened_has_a_page(tmp_path, status):
     found = [record(number, status=status) for number in range(3)]
-    read = Reader(page(read_run(folder(tmp_path / "run", found, settings(3, ["disco"], ["0.2"])))))
+    read = Reader(make_page(read_run(folder(tmp_path / "run", found, settings(3, ["disco"], ["0.2"])))))
     assert "No word was changed." in read.all("section", id="places")[0][2]
     assert "No text" in read.all("body")[0][2]
 
@@ -217,56 +218,56 @@ def test_budgets_in_words_and_a_target_are_said_in_words(tmp_path):
         if row["allowed"] == 0:
             row |= {"status": "unchanged", "changes": [], "adversarial_text": row["text"], "adversarial_predicted": 0}
     given = settings(2, ["disco"], ["0 words", "1 words", "3 words"], target=1)
-    said = Reader(page(read_run(folder(tmp_path / "run", found, given)))).all("h1")[0][2]
-    assert said.startswith("Changing at most 3 words turns")
+    said = Reader(make_page(read_run(folder(tmp_path / "run", found, given)))).all("h1")[0][2]
+    assert said.startswith("Changing at most 3 words flips")
     assert "into good & <better>" in said
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_is_a_sentence(tmp_path, status):
     found = read_run(folder(tmp_path / "run", [record(0, status=status)], settings(1, ["disco"], ["0.2"])))
-    said = sentence(found, found.records[0])
+    said = describe(found, found.records[0])
     assert said[0].isupper()
     assert len(said.split()) > 3
 
 
 def test_marks_lead_from_the_text_to_the_adversarial_text_as_javascript_counts(run):
     found = read_run(run)
-    embedded = data(Strongest.of(found))
-    rows = {(row["id"], row["solver"], row["share"]): row for row in found.records}
+    embedded = make_data(Strongest.of(found))
+    rows = {(row.id, row.solver, row.share): row for row in found.records}
     for place, solver, budget, *_, changes, other in embedded["rows"]:
         text = embedded["texts"][place][1].encode("utf-16-le")
         made, at = b"", 0
         for start, end, new in changes:
             made, at = made + text[2 * at : 2 * start] + new.encode("utf-16-le"), end
         row = rows[embedded["texts"][place][0], embedded["solvers"][solver], embedded["budgetKeys"][budget]]
-        assert (made + text[2 * at :]).decode("utf-16-le") == row["adversarial_text"].replace("\ud83d", "\ufffd")
+        assert (made + text[2 * at :]).decode("utf-16-le") == row.adversarial_text.replace("\ud83d", "\ufffd")
         assert other is None
 
 
 def test_an_adversarial_text_that_changes_do_not_explain_is_shown_as_it_is(tmp_path):
     odd = record(0, adversarial_text="something else altogether")
-    assert marks(odd) is None
-    text = page(read_run(folder(tmp_path / "run", [odd], settings(1, ["disco"], ["0.2"]))))
+    assert order_changes(Record.from_dict(odd)) is None
+    text = make_page(read_run(folder(tmp_path / "run", [odd], settings(1, ["disco"], ["0.2"]))))
     assert text.count("something else altogether") == 2
 
 
 def test_pairs_places_and_kinds_by_hand():
-    found = [record(0), record(8, new="WORDS"), record(8, status="improved")]
-    assert [(pair.old, pair.new, pair.turned, pair.used) for pair in pairs(found)] == [
+    found = list(map(Record.from_dict, [record(0), record(8, new="WORDS"), record(8, status="improved")]))
+    assert [(pair.old, pair.new, pair.flipped, pair.used) for pair in count_pairs(found)] == [
         ("fine", "new", 1, 1),
         ("words", "words", 1, 1),
     ]
-    assert sum(tenths(found)) == 3
-    assert tenths([found[0]])[3] == 1  # the second of five words, 1.5 / 5
-    counted = {kind.name: (kind.changed, kind.words) for kind in kinds(found[:1])}
+    assert sum(count_tenths(found)) == 3
+    assert count_tenths([found[0]])[3] == 1  # the second of five words, 1.5 / 5
+    counted = {kind.name: (kind.changed, kind.words) for kind in count_kinds(found[:1])}
     assert counted["adjectives"][0] == 1
     assert sum(words for _, words in counted.values()) == 5
 
 
 def test_a_large_run_is_shown_in_part_and_says_so(tmp_path):
     n = 520
-    text = page(
+    text = make_page(
         read_run(folder(tmp_path / "run", [record(number) for number in range(n)], settings(n, ["disco"], ["0.2"])))
     )
     read = Reader(text)
@@ -284,7 +285,7 @@ def test_the_command_prints_tables_and_says_where_the_page_is(run, tmp_path):
     done = invoke(run)
     assert done.exit_code == 0
     assert done.stdout.count("accuracy before") == 2
-    assert f"page in {run / 'report.html'}" in done.stderr
+    assert f"wrote {run / 'report.html'}" in done.stderr
     elsewhere = tmp_path / "other.html"
     invoke(run, "--html", elsewhere, "--solver", "disco")
     assert "greedy" not in elsewhere.read_text(encoding="utf-8")
@@ -293,12 +294,13 @@ def test_the_command_prints_tables_and_says_where_the_page_is(run, tmp_path):
 def test_json_is_the_summary_and_nothing_else(run):
     found = read_run(run)
     lines = invoke(run, "--json").stdout.splitlines()
-    assert [json.loads(line) for line in lines] == summaries(found.settings, found.records)
+    assert [json.loads(line) for line in lines] == [
+        summary.as_dict() for summary in summarise_run(found.settings, found.records)
+    ]
 
 
 def test_csv_and_parquet_hold_every_record(run, tmp_path):
-    from pyarrow import parquet
-
+    parquet = pytest.importorskip("pyarrow.parquet")
     invoke(run, "--csv", tmp_path / "a.csv", "--parquet", tmp_path / "a.parquet")
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -334,22 +336,22 @@ def test_a_shard_expects_its_own_chunks_only(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda path: shutil.rmtree(path), "holds no run"),
-        (lambda path: (path / "settings.json").unlink(), "holds no run"),
+        (lambda path: shutil.rmtree(path), "is not a run folder"),
+        (lambda path: (path / "settings.json").unlink(), "is not a run folder"),
         (lambda path: (path / "settings.json").write_text("{"), "is not JSON"),
-        (lambda path: (path / "settings.json").write_text("[1]"), "holds no settings"),
+        (lambda path: (path / "settings.json").write_text("[1]"), "is not a run's settings"),
         (lambda path: (path / "settings.json").write_text('{"name": "other"}'), "there is no 'version'"),
         (lambda path: folder(path, records(), settings(budgets=["many"])), "a budget is 'many'"),
         (lambda path: folder(path, records(), settings(shard="x")), "'shard' 'x'"),
-        (lambda path: (path / "records.jsonl").unlink(), "holds no records yet"),
-        (lambda path: (path / "records.jsonl").write_text(""), "holds no records yet"),
+        (lambda path: (path / "records.jsonl").unlink(), "has no records yet"),
+        (lambda path: (path / "records.jsonl").write_text(""), "has no records yet"),
         (lambda path: (path / "records.jsonl").write_text("nonsense\n"), "line 1: not a record"),
-        (lambda path: (path / "records.jsonl").write_text("[]\n"), "it is no object"),
+        (lambda path: (path / "records.jsonl").write_text("[]\n"), "it is not an object"),
         (lambda path: (path / "records.jsonl").write_text('{"id": 1}\n'), "there is no 'text'"),
         (lambda path: folder(path, [record(0, words="many")], settings()), "'words' is 'many'"),
         (lambda path: folder(path, [record(0), record(0)], settings()), "has a record of disco under 0.2 already"),
-        (lambda path: folder(path, [record(0, "beam")], settings()), "its solver 'beam' is none of the run's"),
-        (lambda path: folder(path, [record(0, share="0.9")], settings()), "its budget '0.9' is none of the run's"),
+        (lambda path: folder(path, [record(0, "beam")], settings()), "its solver 'beam' is not one of the run's"),
+        (lambda path: folder(path, [record(0, share="0.9")], settings()), "its budget '0.9' is not one of the run's"),
         (lambda path: folder(path, [record(0, label=5)], settings()), "'label' is 5"),
         (lambda path: folder(path, [record(0, text="another")], settings()), "is not in the text"),
     ],
@@ -396,7 +398,7 @@ def test_in_a_browser_texts_are_filtered_and_stay_texts(run, tmp_path):
     assert root["data-count"] == str(len(won))
     cards = read.all("article")
     assert len(cards) == len(won)
-    assert all("Turned into" in one[2] for one in cards)
+    assert all("Flipped to" in one[2] for one in cards)
     shown = [one[2] for one in read.all("p", **{"class": "text"})]
     expected = sorted((row["id"], row["share"], row["text"], row["adversarial_text"]) for row in won)
     # A newline written by script is a newline of the document; a carriage return is not kept by the dump.

@@ -11,14 +11,16 @@ from click.testing import CliRunner
 
 import discotext as d
 from discotext.cli import cli
-from discotext.experiment.attack import job_of, run
-from discotext.experiment.lines import is_sound, line_of
-from discotext.experiment.merging import merge
-from discotext.experiment.report import read_run
-from discotext.files import write_whole
-from discotext.text.sources import Listed
+from discotext.experiment.attack import run
+from discotext.experiment.merge import merge
+from discotext.experiment.run import read_run
+from discotext.experiment.run_folder import format_line, is_sound
+from discotext.support.files import write_atomically
+from discotext.text.sources import SynonymList
+from tests.conftest import job_for
+from tests.conftest import untimed as without_times
 
-FINDER = d.Candidates(Listed({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
+FINDER = d.Candidates(SynonymList({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
 TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad"] * 12)]
 LABELS = [1, 0] * 12
 
@@ -30,7 +32,7 @@ def scores(texts):
 
 def job(**more):
     settings = {"budget": 0.2, "words": 1, "candidates": FINDER, "limit": None, "seed": 0, "target": None, "chunk": 8}
-    return job_of(scores, (TEXTS, LABELS), ["greedy", "exact"], **{**settings, **more})
+    return job_for(scores, (TEXTS, LABELS), ["greedy", "exact"], **{**settings, **more})
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def folder(tmp_path):
 
 
 def untimed(path):
-    return [{key: value for key, value in record.items() if "seconds" not in key} for record in read_run(path).records]
+    return without_times(read_run(path).records)
 
 
 def summaries_or_sentence(path):
@@ -54,8 +56,7 @@ def test_every_line_carries_a_checksum_of_itself(folder):
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) == 48
     assert all(map(is_sound, lines))
-    assert not any("check" in record for record in read_run(folder).records)
-    assert is_sound(line_of({"text": "a \ud83d half", "number": 1.5}))
+    assert is_sound(format_line({"text": "a \ud83d half", "number": 1.5}))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -134,7 +135,7 @@ def test_a_success_without_a_flipped_prediction_is_refused(folder):
     won["adversarial_predicted"] = None
     for record in records:
         record.pop("check")
-    path.write_bytes(b"".join(map(line_of, records)))
+    path.write_bytes(b"".join(map(format_line, records)))
     with pytest.raises(ValueError, match="its last prediction is not a flipped label"):
         read_run(folder)
 
@@ -182,6 +183,8 @@ def report(folder, *arguments):
 
 @pytest.mark.parametrize("option", ["--html", "--csv", "--parquet"])
 def test_a_link_is_written_through(folder, tmp_path, option):
+    if option == "--parquet":
+        pytest.importorskip("pyarrow")
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "target")
     report(folder, option, tmp_path / "link")
@@ -192,6 +195,8 @@ def test_a_link_is_written_through(folder, tmp_path, option):
 
 @pytest.mark.parametrize("option", ["--html", "--csv", "--parquet"])
 def test_a_pipe_is_written_to(folder, tmp_path, option):
+    if option == "--parquet":
+        pytest.importorskip("pyarrow")
     os.mkfifo(tmp_path / "pipe")
     got = []
     reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()), daemon=True)
@@ -208,12 +213,12 @@ def test_a_device_stays_a_device(tmp_path):
         (tmp_path / "null").write_bytes(b"")
     except OSError:
         pytest.skip("devices cannot be made here")
-    write_whole(tmp_path / "null", "gone")
+    write_atomically(tmp_path / "null", "gone")
     assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
 
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path):
     with pytest.raises(ValueError, match="cannot be written: is a directory"):
-        write_whole(tmp_path, "x")
+        write_atomically(tmp_path, "x")
     with pytest.raises(ValueError, match="cannot be written: no such file"):
-        write_whole(tmp_path / "nowhere" / "x", "x")
+        write_atomically(tmp_path / "nowhere" / "x", "x")

@@ -4,6 +4,7 @@ import gc
 import hashlib
 import json
 import random
+from dataclasses import replace
 from math import comb
 from unittest.mock import patch
 
@@ -13,13 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext import Candidates, Examples
-from discotext.experiment.attack import job_of, perform, run
-from discotext.experiment.executors import Serial
-from discotext.experiment.folder import read_records
-from discotext.experiment.metrics import Tally, attacked, chance, mcnemar, succeeded, summaries
-from discotext.intervals import bootstrap
-from discotext.text.sources import Listed
+from discotext import Candidates
+from discotext.data import Examples
+from discotext.experiment.attack import perform, run
+from discotext.experiment.execution.executors import Serial
+from discotext.experiment.record import Change, Record
+from discotext.experiment.run_folder import read_lines
+from discotext.experiment.summary import Tally, mcnemar, mcnemar_of_pairs, summarise_run
+from discotext.support.intervals import bootstrap
+from discotext.text.sources import SynonymList
+from tests.conftest import EMPTY_RECORD, job_for
 
 CHUNK, TEXTS = 8, 100
 WORDS = {"good": ["fine", "nice"], "bad": ["poor", "weak"]}
@@ -35,14 +39,14 @@ def job(solvers=("greedy", "exact")):
     rng = random.Random(1)
     texts = [f"a {rng.choice(sorted(WORDS))} film {rng.choice(sorted(SCORE))} {number}" for number in range(TEXTS)]
     labels = [number % 2 for number in range(TEXTS)]
-    given = {"budget": [0.2, 0.5], "words": None, "limit": None, "seed": 0, "target": None, "chunk": CHUNK}
-    return job_of(scores, (texts, labels), list(solvers), candidates=Candidates(Listed(WORDS), ()), **given)
+    given = {"budget": [0.2, 0.5], "chunk": CHUNK}
+    return job_for(scores, (texts, labels), list(solvers), candidates=Candidates(SynonymList(WORDS), ()), **given)
 
 
 def alive() -> int:
     """How many records there are in memory."""
     gc.collect()
-    return sum(type(one) is dict and "adversarial_text" in one for one in gc.get_objects())
+    return sum(type(one) is Record for one in gc.get_objects())
 
 
 def test_no_record_is_held_after_its_unit_be_it_made_or_read(tmp_path):
@@ -62,7 +66,7 @@ def test_no_record_is_held_after_its_unit_be_it_made_or_read(tmp_path):
 
 def test_who_watches_sees_every_unit_once_also_those_of_before(tmp_path):
     class Lazy:
-        def run(self, job, units, tell):
+        def run(self, job, units, notify):
             yield from Serial().run(job, units[:7])
             raise RuntimeError("tired")
 
@@ -73,22 +77,20 @@ def test_who_watches_sees_every_unit_once_also_those_of_before(tmp_path):
     units = len(job().units)
     assert [one[:2] for one in seen] == [(number, units) for number in range(1, units + 1)]
     watched = [record for one in seen for record in one[2]]
-    assert watched == list(read_records(tmp_path / "run"))
-    assert sorted(watched, key=lambda record: record["id"]) == whole.records
+    assert [record.as_dict() for record in watched] == list(read_lines(tmp_path / "run"))
+    assert sorted(watched, key=lambda record: record.id) == whole.records
 
 
 def test_with_and_without_a_folder_the_command_and_the_function_count_the_same(tmp_path):
     there, here = perform(job(), tmp_path / "run"), run(job())
-    assert json.loads((tmp_path / "run" / "summary.json").read_text().splitlines()[1]) == there.summaries[1]
+    assert json.loads((tmp_path / "run" / "summary.json").read_text().splitlines()[1]) == there.summaries[1].as_dict()
     timed = ("seconds", "victim_seconds")
     for one, other in zip(there.summaries, here.summaries, strict=True):
-        for solver, row in one["solvers"].items():
+        for solver, row in one.as_dict()["solvers"].items():
             assert [row[key] for key in row if key not in timed] == [
-                value for key, value in other["solvers"][solver].items() if key not in timed
+                value for key, value in other.as_dict()["solvers"][solver].items() if key not in timed
             ]
-    assert there.turned(0.5, "exact") == {
-        row["id"]: succeeded(row) for row in here.of("exact") if row["share"] == "0.5"
-    }
+    assert there.flipped(0.5, "exact") == {row.id: row.succeeded for row in here.select("exact") if row.share == "0.5"}
 
 
 STATUS = ["reached", "fewest", "improved", "unchanged", "impossible", "misclassified", "failed", "unstable"]
@@ -106,12 +108,14 @@ def run_records(draw):
                 predicted, after = (draw(st.sampled_from([0, 1, None])) for _ in range(2))
                 changed = draw(st.integers(1, 3)) if status in ("reached", "fewest") else draw(st.integers(0, words))
                 records.append(
-                    {"id": number, "label": draw(st.integers(0, 1)), "predicted": predicted,
-                     "adversarial_predicted": after, "changes": [{}] * changed, "words": max(words, changed),
-                     "status": status, "solver": solver, "space": draw(st.sampled_from(["ab", "é", None])),
-                     "forwards": draw(st.integers(0, 2**62)), "backwards": number, "seconds": draw(st.floats(0, 9)),
-                     "victim_seconds": 0.5, "share": share, "allowed": None,
-                     "error": status if status == "failed" else None}
+                    replace(
+                        EMPTY_RECORD, id=number, label=draw(st.integers(0, 1)), predicted=predicted,
+                        adversarial_predicted=after, changes=(Change(0, 0, 0, "", ""),) * changed,
+                        words=max(words, changed), status=status, solver=solver,
+                        space=draw(st.sampled_from(["ab", "é", None])), forwards=draw(st.integers(0, 2**62)),
+                        backwards=number, seconds=draw(st.floats(0, 9)), victim_seconds=0.5, share=share,
+                        error=status if status == "failed" else None,
+                    )
                 )  # fmt: skip
     return records
 
@@ -121,40 +125,40 @@ OF = {"victim": "v", "data": "d", "seed": 3, "budgets": ["0.2", "0.5"], "solvers
 
 
 @settings(max_examples=40, deadline=None)
-@patch("discotext.experiment.metrics.bootstrap", lambda values, seed: (float(np.sum(values)), float(seed)))
+@patch("discotext.experiment.summary.bootstrap", lambda values, seed: (float(np.sum(values)), float(seed)))
 @given(run_records(), st.integers(1, 7))
 def test_a_tally_says_what_the_records_say_in_whatever_portions_they_come(records, portion):
     tally = Tally(OF)
     for begin in range(0, len(records), portion):
         tally.add(records[begin : begin + portion])
-    assert tally.summaries == summaries(OF, records)
-    assert tally.error == ("failed" if any(row["status"] == "failed" for row in records) else None)
+    assert tally.summaries == summarise_run(OF, records)
+    assert tally.error == ("failed" if any(row.status == "failed" for row in records) else None)
     for budget, summary in zip(OF["budgets"], tally.summaries, strict=True):
-        mine = [row for row in records if row["share"] == budget]
-        spaces = sorted({(row["id"], row["space"]) for row in mine if row["space"] is not None})
+        mine = [row for row in records if row.share == budget]
+        spaces = sorted({(row.id, row.space) for row in mine if row.space is not None})
         text = "\n".join(f"{number} {space}" for number, space in spaces)
-        assert summary["space"] == hashlib.sha256(text.encode()).hexdigest()[:16]
-        assert summary["n"] == len({row["id"] for row in mine})
-        for solver, found in summary["solvers"].items():
-            rows = [row for row in mine if row["solver"] == solver]
-            tried = [row for row in rows if attacked(row)]
-            won = [row for row in tried if succeeded(row)]
-            right = [row["predicted"] == row["label"] for row in rows]
-            after = [row["predicted" if row["status"] == "failed" else "adversarial_predicted"] for row in rows]
-            stays = [one == row["label"] for one, row in zip(after, rows, strict=True)]
-            proved = [row["status"] in ("reached", "fewest", "impossible") for row in tried]
-            assert found["original_accuracy"] == mean(right)
-            assert found["adversarial_accuracy"] == mean(stays)
-            assert found["success_rate"] == mean([row in won for row in tried])
-            assert found["perturbation"] == mean([len(row["changes"]) / row["words"] for row in won])
-            assert found["perturbation_all"] == mean([len(row["changes"]) / max(row["words"], 1) for row in rows])
-            assert found["words_changed"] == mean([len(row["changes"]) for row in won])
-            assert found["optimal"] == mean(proved)
+        assert summary.space == hashlib.sha256(text.encode()).hexdigest()[:16]
+        assert summary.n == len({row.id for row in mine})
+        for solver, found in summary.solvers.items():
+            rows = [row for row in mine if row.solver == solver]
+            tried = [row for row in rows if row.attacked]
+            won = [row for row in tried if row.succeeded]
+            right = [row.predicted == row.label for row in rows]
+            after = [row.predicted if row.status == "failed" else row.adversarial_predicted for row in rows]
+            stays = [one == row.label for one, row in zip(after, rows, strict=True)]
+            proved = [row.status in ("reached", "fewest", "impossible") for row in tried]
+            assert found.original_accuracy == mean(right)
+            assert found.adversarial_accuracy == mean(stays)
+            assert found.success_rate == mean([row in won for row in tried])
+            assert found.perturbation == mean([len(row.changes) / row.words for row in won])
+            assert found.perturbation_all == mean([len(row.changes) / max(row.words, 1) for row in rows])
+            assert found.words_changed == mean([len(row.changes) for row in won])
+            assert found.optimal == mean(proved)
             for key in ("forwards", "backwards", "seconds", "victim_seconds"):
-                assert found[key] == sum(row[key] for row in rows)
-            assert (found["attacked"], found["failed"]) == (
+                assert getattr(found, key) == sum(getattr(row, key) for row in rows)
+            assert (found.attacked, found.failed) == (
                 len(tried),
-                sum(row["status"] == "failed" for row in rows),
+                sum(row.status == "failed" for row in rows),
             )
 
 
@@ -163,13 +167,16 @@ def mean(values):
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
-def test_chance_is_the_sum_of_binomial_coefficients(pairs):
+def test_mcnemars_p_is_the_sum_of_binomial_coefficients(pairs):
     first, second = (sum(a and not b for a, b in some) for some in (pairs, [(b, a) for a, b in pairs]))
     n = first + second
     expected = min(1.0, 2 * sum(comb(n, k) for k in range(min(first, second) + 1)) / 2**n) if n else 1.0
-    assert chance(pairs) == expected
+    assert mcnemar_of_pairs(pairs) == expected
     as_records = [
-        [{"id": number, "status": "reached" if pair[which] else "improved"} for number, pair in enumerate(pairs)]
+        [
+            replace(EMPTY_RECORD, id=number, status=["improved", "reached"][pair[which]])
+            for number, pair in enumerate(pairs)
+        ]
         for which in (0, 1)
     ]
     assert mcnemar(*as_records) == expected
@@ -179,12 +186,6 @@ def test_texts_are_hashed_piece_by_piece_into_the_hash_of_the_whole():
     made = job()
     content = [made.examples.texts, made.examples.labels.tolist(), made.examples.names]
     assert made.settings["texts"] == hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-
-def test_records_that_are_read_share_their_keys(tmp_path):
-    perform(job(["greedy"]), tmp_path / "run")
-    first, second, *_ = read_records(tmp_path / "run")
-    assert all(one is other for one, other in zip(first, second, strict=True))
 
 
 # --- the benchmark
@@ -220,7 +221,7 @@ def test_a_measurement_takes_the_place_of_the_one_before_and_of_no_other(tmp_pat
 
 def test_of_very_many_values_the_normal_interval_is_that_of_drawing_again():
     values = np.random.default_rng(0).gamma(0.5, 0.1, 20_000)
-    with patch("discotext.intervals.MANY", 100):
+    with patch("discotext.support.intervals.BOOTSTRAP_LIMIT", 100):
         quick = bootstrap(values, seed=1)
     assert quick == pytest.approx(bootstrap(values, seed=1), rel=2e-3)
     assert quick != bootstrap(values, seed=1)

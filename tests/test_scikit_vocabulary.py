@@ -1,10 +1,10 @@
-"""Which words a scikit-learn pipeline can tell apart: the second road is to ask it whether they move its features."""
+"""Which words a scikit-learn pipeline can tell apart, compared with whether they change its features."""
 
 import numpy as np
 import pytest
 
 import discotext as d
-from discotext.text.sources import Listed
+from discotext.text.sources import SynonymList
 
 pytest.importorskip("sklearn")
 from sklearn.calibration import CalibratedClassifierCV
@@ -23,7 +23,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from discotext.victims.scikit import SklearnVictim
-from discotext.victims.scikit_vocabulary import pipeline_vocabulary
+from discotext.victims.scikit_vocabulary import find_vocabulary
 
 GOOD = ["A good film", "good acting, Good story", "a fine film", "fine and good", "Great fun"] * 4
 BAD = ["A bad film", "bad acting, Bad story", "a poor film", "poor and bad", "No fun"] * 4
@@ -59,7 +59,7 @@ READERS = {
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_is_known_if_and_only_if_it_moves_the_features(steps, word):
     pipeline = fitted(*steps)
-    known = pipeline_vocabulary(pipeline)
+    known = find_vocabulary(pipeline)
     if "-" in word:  # of several tokens all must be known, so that nothing of the word is lost
         assert (word in known) <= moves(pipeline, word)
     else:
@@ -67,7 +67,7 @@ def test_a_word_is_known_if_and_only_if_it_moves_the_features(steps, word):
 
 
 def test_pairs_alone_are_known_by_their_words():
-    known = pipeline_vocabulary(fitted(CountVectorizer(ngram_range=(2, 2))))
+    known = find_vocabulary(fitted(CountVectorizer(ngram_range=(2, 2))))
     assert "good" in known
     assert "gnu" not in known
 
@@ -84,7 +84,7 @@ def test_pairs_alone_are_known_by_their_words():
     ids=["hashing", "letters", "letters in words", "words and letters", "a function"],
 )
 def test_what_has_no_vocabulary_reads_anything(reader):
-    assert pipeline_vocabulary(fitted(reader)) is None
+    assert find_vocabulary(fitted(reader)) is None
 
 
 def frame(texts):
@@ -96,7 +96,7 @@ def frame(texts):
 def test_a_column_transformer_is_looked_into():
     pytest.importorskip("pandas")
     columns = ColumnTransformer([("words", CountVectorizer(), "text"), ("length", "passthrough", ["length"])])
-    known = pipeline_vocabulary(fitted(FunctionTransformer(frame), columns))
+    known = find_vocabulary(fitted(FunctionTransformer(frame), columns))
     assert "good" in known
     assert "gnu" not in known
 
@@ -108,7 +108,7 @@ def test_what_stands_around_a_pipeline_is_looked_into():
         CalibratedClassifierCV(inner, cv=2),
         Pipeline([("outer", make_pipeline(TfidfVectorizer(), TruncatedSVD(2))), ("last", LogisticRegression())]),
     ):
-        known = pipeline_vocabulary(outer.fit(TEXTS, LABELS))
+        known = find_vocabulary(outer.fit(TEXTS, LABELS))
         assert "good" in known, outer
         assert "gnu" not in known, outer
 
@@ -117,11 +117,11 @@ def test_swaps_to_words_a_pipeline_does_not_know_are_refused_or_counted_apart():
     pipeline = fitted(TfidfVectorizer())
     lists = {"good": ["gnu", "fine"]}
     data = (["good, bad, and good"], ["1"])
-    careful = d.attack(pipeline, data, "exact", candidates=d.Candidates(Listed(lists), ()), words=2)
-    swapped = {change["new"] for record in careful.records for change in record["changes"]}
+    careful = d.attack(pipeline, data, "exact", candidates=d.Candidates(SynonymList(lists), ()), words=2)
+    swapped = {change.new for record in careful.records for change in record.changes}
     assert "gnu" not in swapped
-    assert careful.summary["solvers"]["exact"]["unknown_swaps"] == 0
-    free = d.Candidates(Listed(lists), (), unknown_words=True)
-    row = d.attack(pipeline, data, "exact", candidates=free, words=2).summary["solvers"]["exact"]
-    assert 0 < row["unknown_swaps"] <= row["swaps"]
+    assert careful.summary.solvers["exact"].unknown_swaps == 0
+    free = d.Candidates(SynonymList(lists), (), unknown_words=True)
+    row = d.attack(pipeline, data, "exact", candidates=free, words=2).summary.solvers["exact"]
+    assert 0 < row.unknown_swaps <= row.swaps
     assert SklearnVictim(pipeline).vocabulary is not None

@@ -1,4 +1,4 @@
-"""What a service sends back: without the token, without signs that drive a terminal, and in limited time."""
+"""Answers of a service are printed without the token and without control characters, and read in limited time."""
 
 import base64
 import json
@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discotext as d
-from discotext.oracle import UnavailableError
-from discotext.redaction import BLACK, Secrets, printable
+from discotext.core.oracle import UnavailableError
+from discotext.support.redaction import REDACTED, Secrets, escape_unprintable
 from discotext.victims import remote
 from discotext.victims.remote import HttpVictim
 
@@ -128,13 +128,13 @@ def test_neither_records_nor_terminal_hold_the_token(token, tmp_path, capfd):
     written = "".join(path.read_text() for path in (tmp_path / "run").iterdir())
     out, err = capfd.readouterr()
     assert '"failed"' in written
-    assert BLACK in written
+    assert REDACTED in written
     assert not pieces(written + out + err)
     assert not CONTROL.search(out + err)
 
 
 @pytest.mark.parametrize("value", ["abc", "short"])
-def test_beside_a_token_too_short_to_be_blacked_out_nothing_is_quoted(monkeypatch, value):
+def test_with_a_token_too_short_to_redact_no_answer_is_quoted(monkeypatch, value):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv(remote.TOKEN, value)
     with Service(lambda handler: send(handler, f"you sent {value}!", 400)) as service:
@@ -146,16 +146,16 @@ def test_beside_a_token_too_short_to_be_blacked_out_nothing_is_quoted(monkeypatc
 @given(st.text(max_size=40), st.text(min_size=8, max_size=30), st.text(max_size=40))
 def test_a_secret_is_not_in_what_is_left_of_any_text(before, secret, after):
     left = Secrets([secret]).redact(before + secret + after)
-    assert secret not in left.replace(BLACK, "")
-    assert BLACK in left
+    assert secret not in left.replace(REDACTED, "")
+    assert REDACTED in left
     assert Secrets([secret]).redact("") == ""
 
 
 @given(st.text())
-def test_what_is_printable_has_no_control_signs_and_the_rest_is_left(text):
-    assert not CONTROL.search(printable(text))
+def test_escaped_text_has_no_control_characters_and_the_rest_is_kept(text):
+    assert not CONTROL.search(escape_unprintable(text))
     if text.isprintable():
-        assert printable(text) == text or any(sign in text for sign in "\u200e\u200f\u061c")
+        assert escape_unprintable(text) == text or any(sign in text for sign in "\u200e\u200f\u061c")
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\r"
@@ -211,7 +211,7 @@ def test_an_answer_that_trickles_ends_in_time(monkeypatch, where):
             gone.set()
 
     with Service(trickle) as service:
-        with pytest.raises(UnavailableError, match=r"has not answered in full within 1 s|answered 500"):
+        with pytest.raises(UnavailableError, match=r"has not answered completely within 1 s|answered 500"):
             _ = HttpVictim(service.url, timeout=1, retries=0).labels
         assert gone.wait(120), "the connection is still open"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.setfunctions import (
+from discotext.theory import (
     SetFunction,
     coverage,
     is_submodular,

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.oracle import FunctionOracle
-from discotext.problem import Batch, Problem
-from discotext.setfunctions import (
+from discotext.core.oracle import FunctionOracle
+from discotext.core.problem import Batch, Problem
+from discotext.theory import (
+    Changes,
     SetFunction,
     UniformMatroid,
     best_among,
     best_inside,
-    changes,
+    best_within,
     combine,
     coverage,
     greedy,
@@ -22,9 +23,8 @@ from discotext.setfunctions import (
     is_submodular,
     modular,
     subsets,
-    table,
+    tabulate,
 )
-from discotext.setfunctions import inside as inside_module
 
 
 def random_coverage(rng: np.random.Generator, n: int, items: int = 6) -> SetFunction:
@@ -68,8 +68,8 @@ def test_many_sets_are_asked_for_in_one_call_without_repeats():
 
 def test_the_table_is_indexed_by_bits():
     f = modular([1.0, 10.0, 100.0], offset=0.5)
-    assert table(f).tolist() == [0.5, 1.5, 10.5, 11.5, 100.5, 101.5, 110.5, 111.5]
-    assert table(SetFunction(0, lambda members: 7.0)).tolist() == [7.0]
+    assert tabulate(f).tolist() == [0.5, 1.5, 10.5, 11.5, 100.5, 101.5, 110.5, 111.5]
+    assert tabulate(SetFunction(0, lambda members: 7.0)).tolist() == [7.0]
 
 
 def test_subsets_are_all_of_them_once():
@@ -84,8 +84,8 @@ def test_non_negative_combinations_stay_monotone_and_submodular(seed, weights):
     rng = np.random.default_rng(seed)
     parts = [random_coverage(rng, 4) for _ in weights]
     f = combine(parts, weights)
-    expected = sum(weight * table(part) for weight, part in zip(weights, parts, strict=True))
-    np.testing.assert_allclose(table(f), expected, atol=1e-12)
+    expected = sum(weight * tabulate(part) for weight, part in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(tabulate(f), expected, atol=1e-12)
     assert is_submodular(f)
     assert is_monotone(f)
 
@@ -93,9 +93,9 @@ def test_non_negative_combinations_stay_monotone_and_submodular(seed, weights):
 def test_a_negative_weight_would_break_submodularity_and_is_refused():
     f = coverage([{"a"}, {"a"}])
     assert not is_submodular(SetFunction(2, lambda members: -f(members)))
-    with pytest.raises(ValueError, match="non-negative"):
+    with pytest.raises(ValueError, match="only weights of 0 or more"):
         combine([f, f], [1.0, -0.5])
-    with pytest.raises(ValueError, match="non-negative"):
+    with pytest.raises(ValueError, match="only weights of 0 or more"):
         combine([f], [float("nan")])
 
 
@@ -117,10 +117,10 @@ def test_coverage_is_the_weight_of_the_union(seed):
         (lambda: SetFunction(-1, lambda members: 0.0), "n is -1"),
         (lambda: modular([1.0])([1]), "outside the ground set"),
         (lambda: SetFunction(1, lambda members: float("nan"))([]), "nan"),
-        (lambda: table(SetFunction(21, lambda members: 0.0)), "sample"),
+        (lambda: tabulate(SetFunction(21, lambda members: 0.0)), "sample"),
         (lambda: combine([], []), "0 functions"),
-        (lambda: combine([modular([1.0]), modular([1.0, 2.0])], [1, 1]), "same set"),
-        (lambda: coverage([{"a"}], {"a": -1.0}), "'a' weighs -1.0"),
+        (lambda: combine([modular([1.0]), modular([1.0, 2.0])], [1, 1]), "expected the same ground set"),
+        (lambda: coverage([{"a"}], {"a": -1.0}), "'a' has weight -1.0"),
         (lambda: best_inside(Batch.of([Problem((2,), 1)]), 1, None), "problem 1 is not in the batch"),
     ],
 )
@@ -148,11 +148,11 @@ def test_best_inside_is_the_maximum_over_choices_whose_changes_lie_inside(counts
 def test_best_inside_asks_in_large_calls_and_never_twice(monkeypatch):
     batch = Batch.of([Problem((3,) * 5, 5)])
     oracle = Recording(batch, seed=0)
-    table(best_inside(batch, 0, oracle))
+    tabulate(best_inside(batch, 0, oracle))
     assert oracle.calls == [3**5]
-    monkeypatch.setattr(inside_module, "ROWS_PER_CALL", 100)
+    monkeypatch.setattr(best_within, "ROWS_PER_CALL", 100)
     oracle = Recording(batch, seed=0)
-    table(best_inside(batch, 0, oracle))
+    tabulate(best_inside(batch, 0, oracle))
     assert oracle.calls == [100, 100, 43]
     oracle = Recording(batch, seed=0)
     greedy(best_inside(batch, 0, oracle), UniformMatroid(5, 2))
@@ -160,7 +160,7 @@ def test_best_inside_asks_in_large_calls_and_never_twice(monkeypatch):
 
 
 def test_best_inside_refuses_a_search_that_is_too_large(monkeypatch):
-    monkeypatch.setattr(inside_module, "CHOICES_LIMIT", 1000)
+    monkeypatch.setattr(best_within, "CHOICES_LIMIT", 1000)
     batch = Batch.of([Problem((4,) * 12, 12)])
     oracle = FunctionOracle(batch, lambda problem, choice: 0.0)
     assert best_inside(batch, 0, oracle)([0, 1, 2]) == 0.0
@@ -173,7 +173,7 @@ def test_best_inside_refuses_a_search_that_is_too_large(monkeypatch):
 def test_best_among_is_the_maximum_over_choices_made_of_the_changes(counts):
     batch = Batch.of([Problem(counts, len(counts))])
     oracle = Recording(batch, seed=5)
-    f, system = best_among(batch, 0, oracle), changes(batch[0])
+    f, system = best_among(batch, 0, oracle), Changes(batch[0])
     for members in subsets(system.ground):
         value = f(members)
         allowed = [c for c in product(*map(range, counts)) if system.members(c) <= members]
@@ -183,8 +183,8 @@ def test_best_among_is_the_maximum_over_choices_made_of_the_changes(counts):
 def test_best_among_all_changes_of_some_positions_is_best_inside_those_positions():
     batch = Batch.of([Problem((3, 2, 3), 3)])
     oracle = Recording(batch, seed=6)
-    among, system = best_among(batch, 0, oracle), changes(batch[0])
-    table(among)
+    among, system = best_among(batch, 0, oracle), Changes(batch[0])
+    tabulate(among)
     replay = FunctionOracle(batch, lambda problem, choice: oracle.scores[problem, *choice])
     inside = best_inside(batch, 0, replay)
     for positions in subsets(range(3)):

@@ -5,9 +5,10 @@ from math import e, exp, inf
 import numpy as np
 import pytest
 
-from discotext.oracle import FunctionOracle
-from discotext.problem import Batch, Problem
-from discotext.setfunctions import (
+from discotext.core.oracle import FunctionOracle
+from discotext.core.problem import Batch, Problem
+from discotext.theory import (
+    Changes,
     Intersection,
     PartitionMatroid,
     SetFunction,
@@ -15,7 +16,6 @@ from discotext.setfunctions import (
     Truncation,
     UniformMatroid,
     best_among,
-    changes,
     coverage,
     greedy,
     guarantee,
@@ -56,7 +56,7 @@ SYSTEMS = {
     "truncated": lambda rng: Truncation(random_partition(rng, 7, 2), 3),
     "two matroids": lambda rng: Intersection((random_partition(rng, 7), random_partition(rng, 7))),
     "three matroids": lambda rng: Intersection(tuple(random_partition(rng, 7) for _ in range(3))),
-    "changes": lambda rng: changes(Problem((3, 2, 4, 2), 2)),
+    "changes": lambda rng: Changes(Problem((3, 2, 4, 2), 2)),
     "only a test": lambda rng: within_a_group_of_three(7),
 }
 
@@ -101,7 +101,7 @@ def test_the_bound_after_t_steps():
         (UniformMatroid(6, 2), 1 - 1 / e),
         (PartitionMatroid((0, 0, 1, 1, 2, 2), (1, 1, 1)), 1 / 2),
         (Truncation(PartitionMatroid((0, 0, 1, 1, 2, 2), (1, 1, 1)), 2), 1 / 2),
-        (changes(Problem((3, 3, 3), 2)), 1 / 2),
+        (Changes(Problem((3, 3, 3), 2)), 1 / 2),
         (Intersection((UniformMatroid(6, 2), PartitionMatroid((0,) * 6, (3,)))), 1 / 3),
         (Intersection((UniformMatroid(6, 2),) * 3), 1 / 4),
     ],
@@ -199,7 +199,7 @@ def test_greedy_stops_where_nothing_helps_unless_told_to_go_on():
 
 def test_greedy_over_the_changes_of_a_problem_reads_as_choices_within_budget():
     problem = Problem((3, 2, 3), 2)
-    batch, system = Batch.of([problem]), changes(problem)
+    batch, system = Batch.of([problem]), Changes(problem)
     oracle = FunctionOracle(batch, lambda _, choice: [0.0, 5.0, 4.0][choice[0]] + 3.0 * choice[1] + 2.0 * choice[2] - 9)
     f = best_among(batch, 0, oracle)
     chain = greedy(f, system)
@@ -217,7 +217,7 @@ def test_greedy_over_the_changes_of_a_problem_reads_as_choices_within_budget():
         (lambda: greedy(modular([1.0]), UniformMatroid(2, 1)), "share one ground set"),
         (lambda: guarantee(modular([1.0]), UniformMatroid(2, 1)), "share one ground set"),
         (lambda: guarantee(modular([1.0]), UniformMatroid(1, 1), step=2), "step is 2"),
-        (lambda: guarantee(modular([1.0]), PartitionMatroid((0,), (1,)), step=1), "leave it out"),
+        (lambda: guarantee(modular([1.0]), PartitionMatroid((0,), (1,)), step=1), "omit it"),
         (lambda: guarantee(modular([1.0]), UniformMatroid(1, 1), assume=["convex"]), "'convex'"),
         (lambda: greedy(modular([1.0]), UniformMatroid(1, 1)).value_at(-1), "step is -1"),
     ],

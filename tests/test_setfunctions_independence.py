@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.problem import Batch, Problem
-from discotext.setfunctions import (
+from discotext.core.problem import Batch, Problem
+from discotext.theory import (
+    Changes,
     Intersection,
     PartitionMatroid,
     System,
     Truncation,
     UniformMatroid,
-    changes,
     check_extensible,
     check_matroid,
     subsets,
@@ -74,9 +74,9 @@ MATROIDS = [
     Truncation(PartitionMatroid((0, 0, 1, 1, 2), (1, 2, 1)), 2),
     Truncation(UniformMatroid(4, 3), 0),
     Intersection((UniformMatroid(4, 2),)),
-    changes(Problem((3, 1, 2, 3), 2)),
-    changes(Problem((2, 2), 0)),
-    changes(Problem((), 0)),
+    Changes(Problem((3, 1, 2, 3), 2)),
+    Changes(Problem((2, 2), 0)),
+    Changes(Problem((), 0)),
 ]
 
 
@@ -179,7 +179,7 @@ def test_large_systems_are_sampled_and_still_refuted():
 
 def test_the_independent_sets_of_the_changes_are_the_feasible_choices():
     problem = Problem((3, 1, 2, 2), budget=2)
-    system, batch = changes(problem), Batch.of([problem])
+    system, batch = Changes(problem), Batch.of([problem])
     independent = {members for members in subsets(system.ground) if system.independent(members)}
     choices = np.array(list(product(*map(range, problem.counts))), dtype=np.int32)
     feasible = choices[~batch.take([0] * len(choices)).infeasible(choices)]
@@ -190,7 +190,7 @@ def test_the_independent_sets_of_the_changes_are_the_feasible_choices():
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 4), max_size=6), st.integers(0, 2**32 - 1))
 def test_elements_pairs_sets_and_choices_map_back_and_forth(counts, seed):
-    system = changes(Problem(tuple(counts), len(counts)))
+    system = Changes(Problem(tuple(counts), len(counts)))
     assert len(system.ground) == sum(counts) - len(counts)
     for element in system.ground:
         position, candidate = system.pair(element)
@@ -213,10 +213,10 @@ def test_elements_pairs_sets_and_choices_map_back_and_forth(counts, seed):
         (lambda: Intersection(()), "at least one"),
         (lambda: Intersection((UniformMatroid(3, 1), UniformMatroid(4, 1))), r"\[3, 4\]"),
         (lambda: check_extensible(UniformMatroid(3, 1), -1), "p is -1"),
-        (lambda: changes(Problem((2, 1), 1)).element(1, 1), "candidate 1 at position 1"),
-        (lambda: changes(Problem((2, 1), 1)).members([0, 0, 1]), "position 2"),
-        (lambda: changes(Problem((2, 1), 1)).pair(1), "element 1"),
-        (lambda: changes(Problem((3,), 1)).choice([0, 1]), "both put at position 0"),
+        (lambda: Changes(Problem((2, 1), 1)).element(1, 1), "candidate 1 at position 1"),
+        (lambda: Changes(Problem((2, 1), 1)).members([0, 0, 1]), "position 2"),
+        (lambda: Changes(Problem((2, 1), 1)).pair(1), "element 1"),
+        (lambda: Changes(Problem((3,), 1)).choice([0, 1]), "are both at position 0"),
     ],
 )
 def test_errors_name_the_value_and_the_way_out(make, message):

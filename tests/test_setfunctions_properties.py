@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotext.setfunctions import (
+from discotext.theory import (
     SetFunction,
     UniformMatroid,
     coverage,
@@ -210,6 +210,6 @@ def test_ratio_and_curvature_refuse_what_they_are_not_defined_for():
         submodularity_ratio(falling)
     with pytest.raises(ValueError, match="size is 0"):
         submodularity_ratio(modular([1.0]), size=0)
-    with pytest.raises(ValueError, match="give `inside`"):
+    with pytest.raises(ValueError, match="pass `inside`"):
         submodularity_ratio(modular([1.0] * 20))
     assert submodularity_ratio(modular([1.0] * 20), inside=[0, 1], size=2) == pytest.approx(1.0)

@@ -7,45 +7,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotext import (
-    Batch,
+from discotext import Batch, Problem, solve
+from discotext.core import FunctionOracle, Multilinear, Status
+from discotext.core.problem import count_changes
+from discotext.core.wrappers import Counted
+from discotext.search import Search, Stop
+from discotext.search.enumeration import enumerate_levels
+from discotext.search.pruning import Kept, prune
+from discotext.search.tuning import DEFAULT
+from discotext.solvers import (
+    SOLVERS,
     Beam,
     Disco,
+    DiscoAdam,
+    DiscoFrankWolfe,
+    DiscoProximal,
     Exact,
-    FunctionOracle,
     GradientGreedy,
     Greedy,
     LazyGreedy,
     LeftToRight,
     LocalSearch,
-    Multilinear,
-    Problem,
     Random,
     RankedGreedy,
-    Status,
     StochasticGreedy,
-    Stop,
-    solve,
-    solver_named,
+    make_solver,
 )
-from discotext.problem import count_changes
-from discotext.setfunctions import LinearBag, best_among, changes, greedy, random_recurrent_unit, subset_sum
-from discotext.solvers import SOLVERS
-from discotext.solvers.exact import enumerate_levels
-from discotext.solvers.guided import LEAST, greedy_passes
-from discotext.taking_back import Kept, take_back
-from discotext.wrappers import Counted
-from discotext.yardstick import RandomNetworks
+from discotext.solvers.disco import greedy_passes
+from discotext.theory import Changes, LinearBag, best_among, greedy, make_random_recurrent_unit, subset_sum
+from discotext.theory.random_networks import RandomNetworks
 from tests.conftest import Quadratic, Table, feasible, problems
 
 ALL = {
     **{name: make() for name, make in SOLVERS.items()},
     "disco without enumeration": Disco(enumerate=False),
     "disco-high without enumeration": Disco(effort="high", enumerate=False),
-    "disco-proximal p=3, constant step": Disco(method="proximal", p=3, step=0.05, steps=20),
-    "disco-proximal, schedule": Disco(method="proximal", step=lambda k: 1 / k, steps=20),
-    "disco-adam, confidence": Disco(method="adam", reading="confidence", steps=20),
-    "disco-frank-wolfe without climbing": Disco(method="frank-wolfe", proposals=0),
+    "disco-proximal p=3, constant step": DiscoProximal(p=3, step=0.05, steps=20),
+    "disco-proximal, schedule": DiscoProximal(step=lambda k: 1 / k, steps=20),
+    "disco-adam, confidence": DiscoAdam(reading="confidence", steps=20),
+    "disco-frank-wolfe without climbing": DiscoFrankWolfe(proposals=0),
     "local-search, random": LocalSearch(guide="random"),
     "ranked-greedy, swap": RankedGreedy(rank="swap"),
     "exact without bounds": Exact(bounds=False),
@@ -201,7 +201,7 @@ def test_greedy_is_algorithm_1(listed, seed):
 def test_greedy_agrees_with_greedy_over_its_matroid(seed):
     batch = Batch.of([Problem((3, 2, 4, 2), 3)])
     bag = Quadratic(batch, seed)
-    chain = greedy(best_among(batch, 0, bag), changes(batch[0]))
+    chain = greedy(best_among(batch, 0, bag), Changes(batch[0]))
     (solution,) = solve(batch, bag, Greedy())
     assert solution.score >= chain.values[-1] - 1e-9
 
@@ -219,7 +219,7 @@ def test_greedy_runs_on_any_independence_system():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_lazy_greedy_equals_greedy_for_submodular_scores_and_asks_less(seed):
-    unit = random_recurrent_unit(seed, words=8, candidates=4)
+    unit = make_random_recurrent_unit(seed, words=8, candidates=4)
     batch = unit.batch.with_budgets(np.array([4]))
     (eager,) = solve(batch, unit, Greedy())
     (lazy,) = solve(batch, unit, LazyGreedy())
@@ -404,7 +404,7 @@ def test_branch_and_bound_out_of_nodes_makes_no_claim():
 # Disco
 
 
-@pytest.mark.parametrize("solver", [Disco(enumerate=False), Greedy(), Disco(method="frank-wolfe")], ids=repr)
+@pytest.mark.parametrize("solver", [Disco(enumerate=False), Greedy(), DiscoFrankWolfe()], ids=repr)
 @pytest.mark.parametrize("seed", range(10))
 def test_for_an_affine_margin_the_top_gains_are_found(solver, seed):
     rng = np.random.default_rng(seed)
@@ -414,8 +414,8 @@ def test_for_an_affine_margin_the_top_gains_are_found(solver, seed):
         assert solution.score == pytest.approx(bag.optimum(index)[1])
 
 
-@pytest.mark.parametrize("method", ["guided", "frank-wolfe"])
-def test_the_path_does_not_change_with_the_scale_of_the_score(method):
+@pytest.mark.parametrize("solver", [Disco(), DiscoFrankWolfe()], ids=repr)
+def test_the_path_does_not_change_with_the_scale_of_the_score(solver):
     networks = RandomNetworks(range(15))
 
     class Scaled:
@@ -426,8 +426,8 @@ def test_the_path_does_not_change_with_the_scale_of_the_score(method):
             scores, gradient = networks.relaxed(rows, alpha)
             return 37.0 * scores - 11.0, 37.0 * gradient
 
-    plain = solve(networks.batch, networks, Disco(method=method))
-    scaled = solve(networks.batch, Scaled(), Disco(method=method))
+    plain = solve(networks.batch, networks, solver)
+    scaled = solve(networks.batch, Scaled(), solver)
     for one, other in zip(plain, scaled, strict=True):
         np.testing.assert_array_equal(one.choice, other.choice)
         assert (one.forwards, one.backwards) == (other.forwards, other.backwards)
@@ -467,7 +467,7 @@ def test_effort_one_spends_no_more_than_greedy_and_finds_more():
     assert passes["disco"] < 0.5 * passes["greedy"]
     assert passes["once"] <= passes["greedy"]
     assert passes["triple"] <= 3 * passes["greedy"]
-    assert passes["high"] <= 1.2 * LEAST
+    assert passes["high"] <= 1.2 * DEFAULT.least_passes
     assert hits["greedy"] < hits["disco"] < hits["once"] <= hits["triple"] <= hits["high"]
     assert hits["once"] > 0.8
     assert hits["triple"] > 0.93
@@ -517,7 +517,8 @@ def test_rebuilding_finds_the_fewest_changes_where_gains_add_up():
         kept = Kept(
             possible, choices[possible], scores[possible], np.full(len(possible), goal), scores[possible] < goal
         )
-        found, reached = take_back(batch, Counted(oracle, batch), kept, gradients=True, thorough=thorough)
+        counted = Counted(oracle, batch)
+        found, reached = prune(batch, counted, kept, Search.of(counted), DEFAULT, gradients=True, thorough=thorough)
         assert (reached >= goal).all()
         words[thorough] = count_changes(found)
     np.testing.assert_array_equal(words[True], fewest[possible])
@@ -527,7 +528,7 @@ def test_rebuilding_finds_the_fewest_changes_where_gains_add_up():
 def test_greedy_passes_are_what_greedy_spends():
     networks = RandomNetworks(range(5), positions=10, candidates=4, budget=4)
     table = [solution.forwards for solution in solve(networks.batch, networks, Greedy(), stop=Stop(backwards=0))]
-    # Greedy asks besides for the original and the check, and taking back asks for single changes.
+    # Greedy asks besides for the original and the check, and pruning asks for single changes.
     assert all(
         0 <= spent - expected <= 2 + 4 + 3 for spent, expected in zip(table, greedy_passes(networks.batch), strict=True)
     )
@@ -536,13 +537,11 @@ def test_greedy_passes_are_what_greedy_spends():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Disco(method="newton"), "choose one of 'guided', 'proximal', 'adam', 'frank-wolfe'"),
-        (lambda: Disco(method="proximal", p=0), "p is 0"),
-        (lambda: Disco(method="proximal", step=-1.0), "step is -1.0"),
-        (lambda: Disco(method="proximal", step="tiny"), "'backtracking'"),
+        (lambda: DiscoProximal(p=0), "p is 0"),
+        (lambda: DiscoProximal(step=-1.0), "step is -1.0"),
+        (lambda: DiscoProximal(step="tiny"), "'backtracking'"),
         (lambda: Disco(effort="huge"), "'default', 'high' or a number"),
-        (lambda: Disco(method="adam", reading="third"), "'budget' or 'confidence'"),
-        (lambda: Disco(method="adam", effort="high"), "does not take effort; its settings are"),
+        (lambda: DiscoAdam(reading="third"), "'budget' or 'confidence'"),
         (lambda: Beam(width=0), "width is 0"),
         (lambda: StochasticGreedy(epsilon=1.5), "between 0 and 1"),
         (lambda: Random(draws=0), "draws is 0"),
@@ -550,7 +549,7 @@ def test_greedy_passes_are_what_greedy_spends():
         (lambda: LocalSearch(guide="stars"), "'auto', 'gradient' or 'random'"),
         (lambda: RankedGreedy(rank="length"), "'auto', 'deletion' or 'swap'"),
         (lambda: GradientGreedy(patience=0), "patience is 0"),
-        (lambda: solver_named("grady"), "there is no solver 'grady'"),
+        (lambda: make_solver("grady"), "there is no solver 'grady'"),
     ],
 )
 def test_wrong_settings_say_what_would_be_right(make, words):
@@ -561,13 +560,13 @@ def test_wrong_settings_say_what_would_be_right(make, words):
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_solvers_have_names_with_hyphens_or_underscores(name):
-    assert type(solver_named(name.replace("-", "_"))) is type(SOLVERS[name]())
+    assert type(make_solver(name.replace("-", "_"))) is type(SOLVERS[name]())
 
 
 def test_every_choice_of_a_level_has_as_many_changes_and_all_come():
     batch = Batch.of([Problem((3, 1, 2, 4), 3)])
     table = Table(batch)
-    proposals = enumerate_levels(batch, table)
+    proposals = enumerate_levels(batch, table, np.arange(len(batch)))
     active = np.array([0])
     next(proposals)
     try:
@@ -607,7 +606,7 @@ class Bounded:
 
 
 @pytest.mark.parametrize("stop", [Stop(forwards=60), Stop(backwards=8), Stop(seconds=1e-4)])
-def test_what_is_limited_is_spent_on_taking_back_not_on_rebuilding(stop):
+def test_with_limits_nothing_is_spent_on_rebuilding(stop):
     networks = RandomNetworks(range(20), positions=30, candidates=6, budget=10)
     goal = float(np.median([solution.score for solution in solve(networks.batch, networks, Disco())])) / 2
     high = solve(networks.batch, networks, Disco(effort="high"), goal=goal, stop=stop)

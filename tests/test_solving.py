@@ -5,26 +5,16 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from discotext import (
-    Batch,
-    Disco,
-    Exact,
-    FunctionOracle,
-    GradientGreedy,
-    Greedy,
-    Problem,
-    Proposal,
-    Random,
-    RankedGreedy,
-    Status,
-    Stop,
-    solve,
-)
-from discotext.problem import count_changes
-from discotext.setfunctions import subset_sum
-from discotext.taking_back import Kept, exchange_down, one_by_one, take_back
-from discotext.wrappers import Cached, Counted
-from discotext.yardstick import RandomNetworks
+from discotext import Batch, Problem, solve
+from discotext.core import FunctionOracle, Status
+from discotext.core.problem import count_changes
+from discotext.core.wrappers import Cached, Counted
+from discotext.search import Proposal, Search, Solver, Stop
+from discotext.search.pruning import Kept, exchange_down, prune, undo_singly
+from discotext.search.tuning import DEFAULT
+from discotext.solvers import Disco, DiscoAdam, Exact, GradientGreedy, Greedy, LeftToRight, Random, RankedGreedy
+from discotext.theory import subset_sum
+from discotext.theory.random_networks import RandomNetworks
 from tests.conftest import Quadratic, Table
 
 
@@ -32,7 +22,7 @@ def additive(batch: Batch) -> FunctionOracle:
     return FunctionOracle(batch, lambda problem, choice: float(sum(choice)) - 1.5)
 
 
-@pytest.mark.parametrize("solver", [Disco(), Disco(method="adam"), GradientGreedy()], ids=repr)
+@pytest.mark.parametrize("solver", [Disco(), DiscoAdam(), GradientGreedy()], ids=repr)
 def test_needs_are_checked_before_any_work(solver):
     batch = Batch.of([Problem((2,), 1)])
     asked = []
@@ -73,10 +63,8 @@ def test_without_a_goal_ties_go_to_fewer_changes():
     batch = Batch.of([Problem((2, 2, 2), 3)])
     oracle = FunctionOracle(batch, lambda problem, choice: float(choice[1]))
 
-    class Wasteful:
-        needs = type(oracle)
-
-        def propose(self, batch, oracle, rng):
+    class Wasteful(Solver):
+        def propose(self, batch, oracle, search):
             choices = np.ones((1, 3), dtype=np.int32)
             yield Proposal(np.array([0]), choices, oracle.score(np.array([0]), choices))
 
@@ -85,7 +73,7 @@ def test_without_a_goal_ties_go_to_fewer_changes():
 
 
 @pytest.mark.parametrize("gradients", [True, False])
-def test_taking_back_leaves_nothing_that_could_go(gradients):
+def test_pruning_leaves_no_change_that_could_go(gradients):
     networks = RandomNetworks(range(30), positions=10, candidates=3, budget=10)
     batch = networks.batch
     oracle = (
@@ -93,14 +81,15 @@ def test_taking_back_leaves_nothing_that_could_go(gradients):
         if gradients
         else FunctionOracle(batch, lambda p, c: float(networks.score(np.array([p]), np.array([c]))[0]))
     )
-    counted = Cached(Counted(oracle, batch), batch)
+    counter = Counted(oracle, batch)
+    counted = Cached(counter, batch)
     rng = np.random.default_rng(0)
     problems = np.arange(30)
     choices = rng.integers(0, 3, size=(30, 10)).astype(np.int32)
     scores = counted.score(problems, choices)
     floors = scores - 0.3
     kept = Kept(problems, choices.copy(), scores.copy(), floors, np.zeros(30, dtype=bool))
-    choices_after, scores_after = take_back(batch, counted, kept, gradients=gradients)
+    choices_after, scores_after = prune(batch, counted, kept, Search.of(counter), DEFAULT, gradients=gradients)
     assert (scores_after >= floors).all()
     assert (count_changes(choices_after) <= count_changes(choices)).all()
     assert count_changes(choices_after).sum() < count_changes(choices).sum()
@@ -112,17 +101,18 @@ def test_taking_back_leaves_nothing_that_could_go(gradients):
                 assert networks.score(np.array([row]), fewer[None])[0] < floors[row]
 
 
-def test_exchanging_finds_fewer_changes_than_taking_back_alone():
+def test_exchanging_finds_fewer_changes_than_undoing_alone():
     networks = RandomNetworks(range(60), positions=10, candidates=4, budget=10)
     batch, problems = networks.batch, np.arange(60)
-    counted = Cached(Counted(networks, batch), batch)
+    counter = Counted(networks, batch)
+    counted = Cached(counter, batch)
     choices = np.random.default_rng(0).integers(0, 4, size=(60, 10)).astype(np.int32)
     scores = counted.score(problems, choices)
     floors = np.minimum(scores, 0.3)
     kept = Kept(problems, choices.copy(), scores.copy(), floors, np.zeros(60, dtype=bool))
-    one_by_one(counted, kept, kept.several())
+    undo_singly(counted, kept, kept.several())
     alone = kept.choices.copy()
-    exchange_down(batch, counted, kept)
+    exchange_down(batch, counted, kept, Search.of(counter), DEFAULT)
     fewer = kept.choices
     assert (kept.scores >= floors).all()
     assert (count_changes(fewer) <= count_changes(alone)).all()
@@ -253,10 +243,8 @@ def test_a_problem_that_fails_late_keeps_the_score_of_its_choice():
 def test_an_infeasible_proposal_is_the_solvers_fault_and_named():
     batch = Batch.of([Problem((2, 2), 1)])
 
-    class Cheat:
-        needs = FunctionOracle
-
-        def propose(self, batch, oracle, rng):
+    class Cheat(Solver):
+        def propose(self, batch, oracle, search):
             yield Proposal(np.array([0]), np.ones((1, 2), dtype=np.int32), np.array([99.0]))
 
     with pytest.raises(RuntimeError, match=r"Cheat proposed \[1, 1\] for problem 0"):
@@ -316,12 +304,12 @@ def test_seconds_inside_the_oracle_are_told_apart():
     ("arguments", "goal", "words"),
     [
         (lambda b, o: ([Problem((2,), 1)], o, Greedy()), None, "Batch.of"),
-        (lambda b, o: (b, o, Greedy), None, "call it: Greedy()"),
-        (lambda b, o: (b, o, Disco), None, "call it: Disco()"),
+        (lambda b, o: (b, o, Greedy), None, "pass an instance: Greedy()"),
+        (lambda b, o: (b, o, Disco), None, "pass an instance: Disco()"),
         (lambda b, o: (Batch.of([Problem((3,), 1)]), o, Greedy()), None, "built for another batch (1 problems with 2"),
         (lambda b, o: (b, lambda p, c: 0.0, Greedy()), None, "FunctionOracle(batch, function)"),
         (lambda b, o: (b, o, 3), None, "is not a solver"),
-        (lambda b, o: (b, o, "grady"), None, "there is no solver 'grady'"),
+        (lambda b, o: (b, o, "greedy"), None, "make_solver('greedy')"),
         (lambda b, o: (b, o, Greedy()), "high", "goal is 'high'"),
         (lambda b, o: (b, o, Greedy()), float("nan"), "goal is nan"),
     ],
@@ -331,12 +319,6 @@ def test_a_wrong_call_of_solve_says_what_would_be_right(arguments, goal, words):
     with pytest.raises((TypeError, ValueError)) as caught:
         solve(*arguments(batch, additive(batch)), goal=goal)
     assert words in str(caught.value)
-
-
-def test_a_solver_may_be_given_by_name():
-    batch = Batch.of([Problem((3, 3), 1)])
-    (solution,) = solve(batch, additive(batch), "left-to-right")
-    assert solution.choice.tolist() == [2, 0]
 
 
 def test_every_status_is_a_sentence():
@@ -358,11 +340,11 @@ def test_what_is_settled_does_not_reach_the_solver():
 
 
 @pytest.mark.parametrize("goal", [None, 9.0, 8.5])
-def test_taking_back_never_steps_down_from_what_it_saw(goal):
+def test_pruning_never_returns_less_than_it_saw(goal):
     batch = Batch.of([Problem((2, 2, 2), 3)])
     scores = {"000": 0, "100": 1, "110": 2, "111": 3, "011": 9, "001": 4, "101": 2.5, "010": 0.5}
     oracle = FunctionOracle(batch, lambda problem, choice: float(scores["".join(map(str, choice))]))
-    (solution,) = solve(batch, oracle, "left-to-right", goal=goal)
+    (solution,) = solve(batch, oracle, LeftToRight(), goal=goal)
     assert solution.score == 9.0
     assert solution.reached == (goal is not None)
 

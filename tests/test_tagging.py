@@ -1,4 +1,4 @@
-"""Taggers give one tag to each word, know a noun from a verb, and say what they miss."""
+"""Taggers assign one tag per word, distinguish nouns from verbs, and report what is not installed."""
 
 import os
 import subprocess
@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext.text import tagging
-from discotext.text.tag_features import mixed, plain, see
-from discotext.text.tagging import TAGS, LightTagger, aligned, tagger_named
+from discotext.text.tag_features import extract_features, mix_hashes, remove_markup
+from discotext.text.tagging import PENN_TAGS, LightTagger, align_tags, make_tagger
 from discotext.text.words import Words, split
 
 
@@ -21,7 +21,7 @@ def tags(text: str) -> list[str]:
 
 
 def tags_of(text: Words) -> list[str]:
-    return LightTagger().tags([text])[0]
+    return LightTagger().tag([text])[0]
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
@@ -34,29 +34,29 @@ texts = st.text(max_size=80) | st.lists(st.sampled_from(PIECES)).map(" ".join)
 
 @given(st.lists(texts, max_size=4))
 def test_every_word_of_any_text_has_one_tag(some):
-    found = LightTagger().tags([split(text) for text in some])
+    found = LightTagger().tag([split(text) for text in some])
     assert [len(one) for one in found] == [len(split(text)) for text in some]
-    assert {tag for one in found for tag in one} <= set(TAGS)
+    assert {tag for one in found for tag in one} <= set(PENN_TAGS)
 
 
 @given(st.lists(texts, max_size=4))
-def test_a_text_has_the_same_tags_alone_and_among_others(some):
+def test_tags_do_not_depend_on_other_texts(some):
     words = [split(text) for text in some]
-    together = LightTagger().tags(words)
-    assert together == [LightTagger().tags([text])[0] for text in words]
-    assert together == LightTagger().tags(words)
+    together = LightTagger().tag(words)
+    assert together == [LightTagger().tag([text])[0] for text in words]
+    assert together == LightTagger().tag(words)
 
 
-def test_texts_beyond_one_chunk_are_tagged_as_before(monkeypatch):
+def test_tags_do_not_depend_on_the_chunks(monkeypatch):
     words = [split(f"It has {number} good films. They open the can!") for number in range(9)]
-    whole = LightTagger().tags(words)
-    monkeypatch.setattr(tagging, "CHUNK", 20)
-    assert LightTagger().tags(words) == whole
+    whole = LightTagger().tag(words)
+    monkeypatch.setattr(tagging, "WORDS_PER_CHUNK", 20)
+    assert LightTagger().tag(words) == whole
 
 
 def test_no_text_and_no_words_have_no_tags():
-    assert LightTagger().tags([]) == []
-    assert LightTagger().tags([split(""), split(" ... <br />")]) == [[], []]
+    assert LightTagger().tag([]) == []
+    assert LightTagger().tag([split(""), split(" ... <br />")]) == [[], []]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_known_sentences(text, expected):
     assert tags(text) == expected.split()
 
 
-def test_a_name_is_a_name_and_a_capital_at_the_beginning_is_none():
+def test_names_are_recognised_and_a_capital_at_the_start_is_not_a_name():
     assert tags("Yesterday I saw Tom Hanks in London.")[3:5] == ["NNP", "NNP"]
     assert tags("Yesterday I saw Tom Hanks in London.")[-1] == "NNP"
     assert tags("Films are fun.")[0] == "NNS"
@@ -88,11 +88,11 @@ def test_markup_changes_no_tag():
 
 @given(texts)
 def test_a_text_without_markup_has_the_same_words(text):
-    assert plain(split(text)).words == split(text).words
+    assert remove_markup(split(text)).words == split(text).words
 
 
 @pytest.mark.parametrize("mark", [".", "_", " ", "lt;", "<", "\n", ".)", "&amp;", "'"])
-def test_the_time_grows_with_the_text_and_not_with_its_square(mark):
+def test_tagging_takes_linear_time(mark):
     text = split("A film" + "<br />" + mark * 30_000 + " ends")
     began = time.process_time()
     assert len(tags_of(text)) == len(text)
@@ -100,40 +100,41 @@ def test_the_time_grows_with_the_text_and_not_with_its_square(mark):
 
 
 def test_sentences_end_at_full_stops_and_not_after_a_title():
-    assert see([split("It ends. Mr. Brown left! Yes")]).sizes.tolist() == [2, 3, 1]
+    assert extract_features([split("It ends. Mr. Brown left! Yes")]).sizes.tolist() == [2, 3, 1]
 
 
 def test_the_features_are_the_same_on_every_machine():
-    assert mixed(1, [2, 3]).tolist() == [1929782464, 3570327682]
-    assert see([split("A film")]).keys[:, :2].tolist() == [[4200383465, 948774926], [1689472741, 2943674564]]
+    assert mix_hashes(1, [2, 3]).tolist() == [1929782464, 3570327682]
+    keys = extract_features([split("A film")]).keys
+    assert keys[:, :2].tolist() == [[4200383465, 948774926], [1689472741, 2943674564]]
 
 
-def test_the_weights_load_without_spacy_and_only_when_wanted():
+def test_the_weights_load_without_spacy_and_on_first_use():
     done = run(
         "import sys, discotext.text.tagging as t\n"
         "assert 'safetensors' not in sys.modules\n"
         "from discotext.text.words import split\n"
-        "print(t.tagger_named('light').tags([split('a film')]))\n"
+        "print(t.make_tagger('light').tag([split('a film')]))\n"
         "assert not {'spacy', 'torch'} & set(sys.modules)"
     )
     assert done.stdout.strip() == "[['DT', 'NN']]", done.stderr
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones():
+def test_an_unknown_name_is_refused_with_the_known_names():
     with pytest.raises(ValueError, match="no tagger 'heavy'; choose one of light, spacy"):
-        tagger_named("heavy")
+        make_tagger("heavy")
 
 
 def test_without_spacy_the_extra_is_named():
-    done = run("import sys; sys.modules['spacy'] = None\nimport discotext.text.tagging as t\nt.tagger_named('spacy')")
+    done = run("import sys; sys.modules['spacy'] = None\nimport discotext.text.tagging as t\nt.make_tagger('spacy')")
     assert 'pip install "discotext[spacy]"' in done.stderr.splitlines()[-1]
 
 
 def fake_spacy(monkeypatch, **parts):
-    monkeypatch.setattr(tagging, "need", lambda *_, **__: SimpleNamespace(**parts))
+    monkeypatch.setattr(tagging, "require", lambda *_, **__: SimpleNamespace(**parts))
 
 
-def test_without_a_pipeline_the_way_out_is_named(monkeypatch):
+def test_without_a_pipeline_the_error_says_how_to_get_one(monkeypatch):
     def fail(model, exclude):
         raise OSError("[E050] Can't find model")
 
@@ -171,12 +172,12 @@ def tokens(text: str, pieces: str) -> list[SimpleNamespace]:
         ("odd $", "odd/NFP $/$", "SYM"),
     ],
 )
-def test_tokens_are_brought_to_words(text, pieces, expected):
-    assert aligned(split(text), tokens(text, pieces)) == expected.split()
+def test_tokens_are_aligned_with_words(text, pieces, expected):
+    assert align_tags(split(text), tokens(text, pieces)) == expected.split()
 
 
 def test_a_word_without_a_token_still_has_a_tag():
-    assert aligned(split("one two"), tokens("one two", "one/CD")) == ["CD", "SYM"]
+    assert align_tags(split("one two"), tokens("one two", "one/CD")) == ["CD", "SYM"]
 
 
 def test_spacy_reads_the_text_without_markup(monkeypatch):
@@ -190,11 +191,11 @@ def test_spacy_reads_the_text_without_markup(monkeypatch):
 
     fake_spacy(monkeypatch, load=lambda model, exclude: Pipeline())
     tagger = tagging.SpacyTagger("any")
-    assert tagger.tags([split("Good.<br />Bad")]) == [["JJ", "JJ"]]
+    assert tagger.tag([split("Good.<br />Bad")]) == [["JJ", "JJ"]]
     assert read == ["Good.\nBad"]
 
 
-def test_spacy_itself_gives_one_tag_to_each_word():
+def test_spacy_itself_assigns_one_tag_per_word():
     spacy = pytest.importorskip("spacy")
     text = Words(("Well-made", "don't"), ("", " ", "!"))
-    assert len(aligned(text, spacy.blank("en")(str(text)))) == 2
+    assert len(align_tags(text, spacy.blank("en")(str(text)))) == 2

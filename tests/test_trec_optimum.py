@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.progress import Progress
 
-from discotext import Batch, Exact, FunctionOracle, Greedy, Problem, Solution, Space, Status, solve, victim_from
+from discotext import Batch, Problem, Space, solve
+from discotext.core import FunctionOracle, Solution, Status
 from discotext.data.examples import Examples
-from discotext.text.configure import candidates_from
+from discotext.solvers import Exact, Greedy
+from discotext.text.candidates import make_candidates
 from discotext.text.words import split
+from discotext.victims import load_victim
 from tests.conftest import Table, feasible, problems
 
 # The truth
@@ -25,7 +28,7 @@ def test_the_truth_is_that_of_going_through_all_products_of_candidates(problem, 
     batch = Batch.of([problem])
     table = Table(batch, seed)
     seen = []
-    truth = bench.enumerated(table, batch, seen.append)
+    truth = bench.enumerate_texts(table, batch, seen.append)
     scores = table.scores[0]
     assert truth.texts == sum(seen) == len(feasible(problem)) == problem.feasible_choices
     assert sorted(choice for _, choice in table.asked) == sorted(feasible(problem))
@@ -40,7 +43,7 @@ def test_the_truth_is_that_of_going_through_all_products_of_candidates(problem, 
 def test_the_truth_is_that_of_exact_with_a_goal_and_without(problem, seed):
     batch = Batch.of([problem])
     table = Table(batch, seed)
-    truth = bench.enumerated(table, batch)
+    truth = bench.enumerate_texts(table, batch)
     (best,) = solve(batch, table, Exact())
     (aimed,) = solve(batch, table, Exact(), goal=0.0)
     assert best.score == truth.optimum
@@ -50,7 +53,7 @@ def test_the_truth_is_that_of_exact_with_a_goal_and_without(problem, seed):
 
 def test_of_equal_texts_the_second_is_as_good_as_the_best():
     batch = Batch.of([Problem((2, 2), 1)])
-    truth = bench.enumerated(FunctionOracle(batch, lambda problem, choice: float(sum(choice))), batch)
+    truth = bench.enumerate_texts(FunctionOracle(batch, lambda problem, choice: float(sum(choice))), batch)
     assert (truth.texts, truth.best, truth.second) == (3, (0.0, 1.0), 1.0)
     assert sum(truth.choice) == 1
 
@@ -108,7 +111,7 @@ def test_shares_of_solvers_on_random_problems_are_those_counted_by_hand(several,
     for number, problem in enumerate(several):
         alone = Table(Batch.of([problem]), 0)
         alone.scores = [table.scores[number]]
-        truths.append(bench.enumerated(alone, alone.batch))
+        truths.append(bench.enumerate_texts(alone, alone.batch))
     exact = bench.shares(solve(batch, table, Exact()), solve(batch, table, Exact(), goal=0.0), truths)
     assert exact["optimum_share"] == exact["verdict_share"] == exact["gain_share"] == 1.0
     assert exact["fewest_share"] in (1.0, None)
@@ -136,25 +139,25 @@ def examples():
 
 
 def test_candidates_are_widened_no_further_than_needed_and_every_question_is_accounted_for():
-    victim = victim_from(scored)
-    usual = bench.widened(victim, examples(), words=2, wanted=1, least=20, most=10**6)
+    victim = load_victim(scored)
+    usual = bench.widen_candidates(victim, examples(), words=2, wanted=1, least=20, most=10**6)
     assert usual.candidates == bench.NEIGHBOURS[0]
     sizes = [usual.space.batch[number].feasible_choices for number in range(len(usual))]
     assert all(20 < size <= 10**6 for size in sizes)
     assert len(usual) + sum(usual.left_out.values()) == len(TEXTS)
     assert usual.left_out["misclassified"] == 1
     # Just more than the usual number of candidates can give.
-    wider = bench.widened(victim, examples(), words=2, wanted=1, least=max(sizes), most=10**6)
+    wider = bench.widen_candidates(victim, examples(), words=2, wanted=1, least=max(sizes), most=10**6)
     assert wider.candidates == bench.NEIGHBOURS[1]
-    few = bench.widened(victim, examples(), words=2, wanted=1, least=20, most=max(sizes) - 1)
+    few = bench.widen_candidates(victim, examples(), words=2, wanted=1, least=20, most=max(sizes) - 1)
     assert few.left_out[f"more than {max(sizes) - 1:,} texts"] == sizes.count(max(sizes))
     with pytest.raises(ValueError, match=r"of 5 questions have .* lower --questions, which is 5"):
-        bench.widened(victim, examples(), words=2, wanted=5, least=20, most=10**6)
+        bench.widen_candidates(victim, examples(), words=2, wanted=5, least=20, most=10**6)
 
 
 @pytest.fixture
 def questions():
-    space = Space.of(TEXTS[:4], candidates_from(sources=["neighbours"], without=["all"], per_word=3), words=2)
+    space = Space.of(TEXTS[:4], make_candidates(sources=["neighbours"], without=["all"], per_word=3), words=2)
     return Questions(space, [1, 1, 1, 1], 3, {})
 
 
@@ -168,35 +171,35 @@ def test_what_was_enumerated_is_not_asked_for_again_and_survives_a_line_that_was
         asked.extend(texts)
         return scored(texts)
 
-    victim, path = victim_from(counted), tmp_path / "new" / "truth"
-    truths = bench.truths_of(victim, questions, TruthFile(path), Progress(disable=True))
+    victim, path = load_victim(counted), tmp_path / "new" / "truth"
+    truths = bench.load_truths(victim, questions, TruthFile(path), Progress(disable=True))
     assert len(asked) == sum(truth.texts for truth in truths)
     asked.clear()
-    assert bench.truths_of(victim, questions, TruthFile(path), Progress(disable=True)) == truths
+    assert bench.load_truths(victim, questions, TruthFile(path), Progress(disable=True)) == truths
     assert asked == []
     path.write_text(path.read_text()[:-5])
-    assert bench.truths_of(victim, questions, TruthFile(path), Progress(disable=True)) == truths
+    assert bench.load_truths(victim, questions, TruthFile(path), Progress(disable=True)) == truths
     assert len(asked) == truths[-1].texts
     assert len(path.read_text().splitlines()) == len(questions)
     other = replace(questions, space=replace(questions.space, budgets=(1, 1, 1, 1)))
-    assert [one.best for one in bench.truths_of(victim, other, TruthFile(path), Progress(disable=True))] == [
+    assert [one.best for one in bench.load_truths(victim, other, TruthFile(path), Progress(disable=True))] == [
         truth.best[:2] for truth in truths
     ]
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="which is no file"):
+    with pytest.raises(ValueError, match="which is not a file"):
         TruthFile(tmp_path)
     (tmp_path / "other").write_text('{"space": "x"}\n')
-    with pytest.raises(ValueError, match="line 1 is not what this benchmark writes"):
+    with pytest.raises(ValueError, match="line 1 was not written by this benchmark"):
         TruthFile(tmp_path / "other")
 
 
 def test_truths_of_another_victim_are_refused(questions):
-    victim = victim_from(scored)
-    truths = bench.truths_of(victim, questions, TruthFile(None), Progress(disable=True))
+    victim = load_victim(scored)
+    truths = bench.load_truths(victim, questions, TruthFile(None), Progress(disable=True))
     assert bench.noise(victim, questions, truths) < 1e-12
-    another = victim_from(lambda texts: [[no, yes + 2e-5 * len(texts[0])] for no, yes in scored(texts)])
+    another = load_victim(lambda texts: [[no, yes + 2e-5 * len(texts[0])] for no, yes in scored(texts)])
     with pytest.raises(ValueError, match="--cache"):
         bench.noise(another, questions, truths)
 
@@ -264,6 +267,6 @@ def test_mistakes_end_with_a_sentence(tmp_path, monkeypatch, capsys):
 
 
 def test_an_effort_is_part_of_a_name():
-    assert bench.solver_of("disco, effort 2.5").effort == 2.5
-    assert bench.solver_of("disco-high").effort == "high"
-    assert all(bench.solver_of(name) for name in bench.SOLVERS)
+    assert bench.parse_solver("disco, effort 2.5").effort == 2.5
+    assert bench.parse_solver("disco-high").effort == "high"
+    assert all(bench.parse_solver(name) for name in bench.SOLVERS)

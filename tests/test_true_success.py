@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import discotext as d
-from discotext.experiment.coverage import english_share
-from discotext.text.sources import Listed
-from discotext.victims.asking import ask, measure_tolerance
+from discotext.experiment.coverage import measure_english
+from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
+from discotext.victims.victim import evaluate, measure_tolerance
 
-FINDER = d.Candidates(Listed({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
+FINDER = d.Candidates(SynonymList({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
 WORDS = {"good": 2.0, "fine": 1.0, "poor": -1.0, "weak": -0.5, "bad": -2.0}
 TEXTS = ["a good film", "a bad film", "good and good", "a film", "one bad film"]
 
@@ -43,23 +43,23 @@ def test_an_attack_whose_last_check_fails_is_failed_whatever_the_label(label):
 
     found = d.attack(tires, ([f"a {old} film"], [label]), "greedy", candidates=FINDER, words=1)
     (record,) = found.records
-    assert record["status"] == "failed"
-    assert "tired" in record["error"]
-    assert record["adversarial_predicted"] is None
-    row = found.summary["solvers"]["greedy"]
-    assert (row["success_rate"], row["adversarial_accuracy"], row["failed"]) == (0.0, 1.0, 1)
+    assert record.status == "failed"
+    assert "tired" in record.error
+    assert record.adversarial_predicted is None
+    row = found.summary.solvers["greedy"]
+    assert (row.success_rate, row.adversarial_accuracy, row.failed) == (0.0, 1.0, 1)
 
 
 def test_texts_in_which_nothing_can_change_are_counted_apart_and_prove_nothing():
     data = (TEXTS, [int(margin(text) > 0) for text in TEXTS])
     found = d.compare(scores, data, ["greedy", "exact"], candidates=FINDER, words=1)
-    assert [record["status"] for record in found.of("exact")][3] == "unchangeable"
-    assert [record["changeable"] for record in found.of("exact")] == [1, 1, 2, 0, 1]
+    assert [record.status for record in found.select("exact")][3] == "unchangeable"
+    assert [record.changeable for record in found.select("exact")] == [1, 1, 2, 0, 1]
     summary = found.summary
-    assert summary["unchangeable_texts"] == 1
-    assert summary["changeable_words"] == 5 / 14
-    assert summary["candidates_per_word"] == 2
-    assert summary["solvers"]["exact"]["optimal"] == 1  # of the four that can change
+    assert summary.unchangeable_texts == 1
+    assert summary.changeable_words == 5 / 14
+    assert summary.candidates_per_word == 2
+    assert summary.solvers["exact"].optimal == 1  # of the four that can change
     assert any("1 of 5 texts nothing can change" in note for note in found.notes)
 
 
@@ -75,10 +75,10 @@ FOREIGN = [
 def test_a_language_without_candidates_is_warned_of_and_not_called_robust():
     with pytest.warns(UserWarning, match=r"of the words have candidates.* do not look English"):
         found = d.attack(lambda texts: [[1.0, len(text) / 99] for text in texts], (FOREIGN, [0] * 5), "exact")
-    row = found.summary["solvers"]["exact"]
-    assert row["optimal"] is None
-    assert found.summary["unchangeable_texts"] == 5
-    assert {record["status"] for record in found.records} == {"unchangeable"}
+    row = found.summary.solvers["exact"]
+    assert row.optimal is None
+    assert found.summary.unchangeable_texts == 5
+    assert {record.status for record in found.records} == {"unchangeable"}
 
 
 def test_a_filter_that_refuses_nearly_everything_is_named():
@@ -89,8 +89,8 @@ def test_a_filter_that_refuses_nearly_everything_is_named():
     data = (["a good film of the best", "it is a bad film"], [1, 0])
     with pytest.warns(UserWarning, match=r"the filter unknown-to-victim refused (\d+) of \1 candidates"):
         found = d.attack(knows_little, data, "exact", candidates=FINDER)
-    assert set(found.summary["refused"]) == {"unknown-to-victim"}
-    assert found.summary["solvers"]["exact"]["optimal"] is None
+    assert set(found.summary.refused) == {"unknown-to-victim"}
+    assert found.summary.solvers["exact"].optimal is None
 
 
 def test_where_enough_can_change_nobody_is_warned():
@@ -100,8 +100,8 @@ def test_where_enough_can_change_nobody_is_warned():
 
 
 def test_english_is_told_from_other_languages():
-    assert english_share(["Wall St. Bears Claw Back Into the Black", "What is the capital of France?"]) > 0.2
-    assert english_share(FOREIGN) < 0.1
+    assert measure_english(["Wall St. Bears Claw Back Into the Black", "What is the capital of France?"]) > 0.2
+    assert measure_english(FOREIGN) < 0.1
 
 
 # --- rounding
@@ -123,12 +123,12 @@ def tying(texts):
 def test_a_tie_within_rounding_is_no_success_and_is_counted():
     data = ([f"a good film no. {number}" for number in range(20)], [1] * 20)
     found = d.attack(tying, data, "exact", candidates=FINDER, words=1)
-    row = found.summary["solvers"]["exact"]
-    assert row["success_rate"] == 0
-    assert row["adversarial_accuracy"] == 1
-    assert row["ties"] == 20
+    row = found.summary.solvers["exact"]
+    assert row.success_rate == 0
+    assert row.adversarial_accuracy == 1
+    assert row.ties == 20
     assert any("tie" in note for note in found.notes)
-    assert all(0 < record["tolerance"] < 1e-6 for record in found.records)
+    assert all(0 < record.tolerance < 1e-6 for record in found.records)
 
 
 def test_a_small_margin_beyond_rounding_is_a_success():
@@ -136,8 +136,8 @@ def test_a_small_margin_beyond_rounding_is_a_success():
         return [[1e-4 if "poor" in text else -1.0, 0.0] for text in texts]
 
     found = d.attack(close, (["a good film"], [1]), "exact", candidates=FINDER, words=1)
-    assert found.records[0]["status"] == "fewest"
-    assert not found.records[0]["tied"]
+    assert found.records[0].status == "fewest"
+    assert not found.records[0].tied
 
 
 def test_a_search_goes_on_beyond_a_tie_to_a_real_success():
@@ -147,8 +147,8 @@ def test_a_search_goes_on_beyond_a_tie_to_a_real_success():
         return [[0.5 if "poor" in text else 1e-15 if "fine" in text else -1.0, 0.0] for text in texts]
 
     found = d.attack(mixed, (["a good film"], [1]), "exact", candidates=FINDER, words=1)
-    assert found.records[0]["changes"][0]["new"] == "poor"
-    assert found.records[0]["status"] == "fewest"
+    assert found.records[0].changes[0].new == "poor"
+    assert found.records[0].status == "fewest"
 
 
 @pytest.mark.parametrize(("precision", "least", "most"), [(np.float32, 1e-7, 1e-3), (np.float64, 1e-12, 1e-7)])
@@ -181,7 +181,7 @@ def test_one_text_that_fails_leaves_the_others_their_scores():
             raise RuntimeError("no b")
         return [[1.0, 2.0] for _ in texts]
 
-    found = ask(FunctionVictim(touchy), ["a", "b", "c"])
+    found = evaluate(FunctionVictim(touchy), ["a", "b", "c"])
     assert [error is None for error in found.errors] == [True, False, True]
     assert np.isnan(found.scores[1]).all()
     assert found.forwards.tolist() == [2, 2, 2]  # together, and then each alone
@@ -199,18 +199,18 @@ known.vocabulary = frozenset("a good bad film poor fine".split())
 
 def test_words_unknown_to_a_function_are_refused_or_counted():
     data = (["a bad film"] * 3, [0] * 3)
-    finder = d.Candidates(Listed({"bad": ["weak", "lame"]}), ())
+    finder = d.Candidates(SynonymList({"bad": ["weak", "lame"]}), ())
 
     def lame(texts):
         return [[0.5, 1.0 if "lame" in text else 0.0] for text in texts]
 
     lame.vocabulary = known.vocabulary
     with pytest.warns(UserWarning, match="unknown-to-victim"):
-        assert d.attack(lame, data, "greedy", candidates=finder).summary["unchangeable_texts"] == 3
-    allowed = d.Candidates(Listed({"bad": ["weak", "lame"]}), (), unknown_words=True)
+        assert d.attack(lame, data, "greedy", candidates=finder).summary.unchangeable_texts == 3
+    allowed = d.Candidates(SynonymList({"bad": ["weak", "lame"]}), (), unknown_words=True)
     found = d.attack(lame, data, "greedy", candidates=allowed)
-    row = found.summary["solvers"]["greedy"]
-    assert (row["success_rate"], row["swaps"], row["unknown_swaps"]) == (1.0, 3, 3)
+    row = found.summary.solvers["greedy"]
+    assert (row.success_rate, row.swaps, row.unknown_swaps) == (1.0, 3, 3)
     assert any("3 of the 3 swaps" in note for note in found.notes)
 
 

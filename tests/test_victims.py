@@ -1,4 +1,4 @@
-"""Victims nobody here wrote: functions, scikit-learn pipelines, services. One table, the same laws."""
+"""Third-party victims: functions, scikit-learn pipelines, services. One table, the same laws."""
 
 import json
 import math
@@ -14,19 +14,20 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from discotext.goals import Untargeted
-from discotext.oracle import UnavailableError
-from discotext.solution import Status
+from discotext.core.objectives import Untargeted
+from discotext.core.oracle import UnavailableError
+from discotext.core.solution import Status
+from discotext.search.loop import solve
 from discotext.solvers import Exact, Greedy
-from discotext.solving import solve
 from discotext.text.candidates import Candidates
-from discotext.text.sources import Listed
+from discotext.text.sources import SynonymList
 from discotext.text.space import Space
 from discotext.victims import remote
-from discotext.victims.function import FunctionVictim, function_from
+from discotext.victims.function import FunctionVictim, load_function
 from discotext.victims.remote import HttpVictim
-from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, sklearn_from
-from discotext.victims.victim import TextOracle, Victim, checked
+from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, load_sklearn
+from discotext.victims.score_reader import ScoreFormat
+from discotext.victims.victim import TextOracle, Victim, compute_scores
 
 GOOD, BAD = "good fine great lovely nice".split(), "bad awful poor weak dull".split()
 THINGS = "film story cast music".split()
@@ -267,30 +268,30 @@ def test_no_texts_have_no_scores_even_before_anything_was_asked(victim):
 
 
 def test_scores_do_not_depend_on_order_company_or_repetition(victim):
-    whole = checked(victim, TEXTS)
+    whole = compute_scores(victim, TEXTS)
     assert whole.dtype == np.float64
     assert np.array_equal(whole[0], whole[4])
-    np.testing.assert_allclose(checked(victim, TEXTS[::-1])[::-1], whole, atol=1e-9)
-    np.testing.assert_allclose(np.concatenate([checked(victim, [text]) for text in TEXTS]), whole, atol=1e-9)
-    np.testing.assert_allclose(checked(victim, (TEXTS[1],) * 7), np.repeat(whole[1:2], 7, axis=0), atol=1e-9)
+    np.testing.assert_allclose(compute_scores(victim, TEXTS[::-1])[::-1], whole, atol=1e-9)
+    np.testing.assert_allclose(np.concatenate([compute_scores(victim, [text]) for text in TEXTS]), whole, atol=1e-9)
+    np.testing.assert_allclose(compute_scores(victim, (TEXTS[1],) * 7), np.repeat(whole[1:2], 7, axis=0), atol=1e-9)
 
 
 class Nouns:
     name = "fixed"
 
-    def tags(self, texts):
+    def tag(self, texts):
         return [["NN"] * len(text) for text in texts]
 
 
 def tiny_space():
     words = {"good": ["fine", "dull"], "bad": ["poor", "nice"], "film": ["story", "music"], "great": ["weak"]}
     texts = ["A good film", "The bad film was great", "nothing", "good bad good"]
-    return Space.of(texts, Candidates(Listed(words), (), Nouns()), words=2)
+    return Space.of(texts, Candidates(SynonymList(words), (), Nouns()), words=2)
 
 
 def test_greedy_improves_on_the_original_and_never_beats_the_exact_search(victim):
     space = tiny_space()
-    goal = Untargeted(checked(victim, [str(text) for text in space.texts]).argmax(axis=1).tolist())
+    goal = Untargeted(compute_scores(victim, [str(text) for text in space.texts]).argmax(axis=1).tolist())
     oracle = victim.oracle(space, goal)
     assert isinstance(oracle, TextOracle)
     best = solve(space.batch, oracle, Exact())
@@ -325,8 +326,10 @@ def test_a_single_logit_becomes_two_columns_that_differ_by_it():
 def test_what_a_single_number_means_is_settled_by_the_first_texts_and_not_by_the_question_for_labels():
     victim = FunctionVictim(lambda texts: [0.5 if text == "a" else 4.0 for text in texts])
     assert victim.labels == ("0", "1")
+    assert victim.score_reader.format == ScoreFormat(("0", "1"), "auto")
     assert victim.scores(["b"]).tolist() == [[-2.0, 2.0]]
     assert victim.scores(["a"]).tolist() == [[-0.25, 0.25]]  # settled, though the number could be a probability
+    assert victim.score_reader.format == ScoreFormat(("0", "1"), "logit")
     stated = FunctionVictim(lambda texts: [0.5] * len(texts), binary="logit")
     assert stated.scores(["b"]).tolist() == [[-0.25, 0.25]]
     hard = FunctionVictim(lambda texts: [len(text) % 2 for text in texts], binary="probability")
@@ -373,7 +376,7 @@ def fails(texts):
 
 
 WRONG = {
-    "returned 1 rows for 2 texts; expected one for each": lambda texts: [[0.0, 1.0]],
+    "returned 1 rows for 2 texts; expected one row for each text": lambda texts: [[0.0, 1.0]],
     "returned None; expected a row of scores for each text": lambda texts: None,
     "returned {'a': 1}; expected a row": lambda texts: {"a": 1},
     "returned rows of different lengths, such as [0.0, 1.0]": lambda texts: [[0.0, 1.0], [0.0]],
@@ -393,7 +396,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("sentence", WRONG)
-def test_an_answer_that_cannot_be_read_is_told_in_one_sentence(sentence):
+def test_an_answer_that_cannot_be_read_raises_a_one_line_error(sentence):
     with pytest.raises(ValueError) as caught:
         FunctionVictim(WRONG[sentence]).scores(["one", "two"])
     assert str(caught.value).startswith("function ")
@@ -411,7 +414,8 @@ def test_answers_that_change_their_meaning_are_refused():
     victim = FunctionVictim(lambda texts: [float(len(text)) for text in texts])
     victim.scores(["a"])
     with pytest.raises(
-        ValueError, match="returned 3; expected a probability, as before; for logits, say binary='logit'"
+        ValueError,
+        match=r"returned 3; expected a probability between 0 and 1, as .*; for logits, pass binary='logit'",
     ):
         victim.scores(["abc"])
     with pytest.raises(ValueError, match="returned scores of NEG, POS; expected cold, warm"):
@@ -428,7 +432,7 @@ def test_wrong_settings_are_refused_before_any_call():
         FunctionVictim(fails, batch=0)
 
 
-def test_memory_that_runs_out_is_left_to_those_who_can_make_smaller_calls():
+def test_out_of_memory_errors_reach_the_caller_who_makes_smaller_calls():
     def hungry(texts):
         if len(texts) > 2:
             raise RuntimeError("CUDA out of memory")
@@ -461,20 +465,27 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_function_is_found_by_module_and_by_file(folder):
-    by_module = function_from("py:toy_victim:scores")
+    by_module = load_function("py:toy_victim:scores")
     assert by_module.name == "py:toy_victim:scores"
     assert by_module.scores(["abc"]).tolist() == [[0.0, 6.0]]
     # A file may be called like any module, and may import what lies beside it.
-    assert function_from("py:inner/json.py:scores").scores(["abc"]).tolist() == [[0.0, 9.0]]
-    assert function_from(f"py:{folder / 'toy_victim.py'}:scores").scores(["abc"]).tolist() == [[0.0, 6.0]]
+    assert load_function("py:inner/json.py:scores").scores(["abc"]).tolist() == [[0.0, 9.0]]
+    assert load_function(f"py:{folder / 'toy_victim.py'}:scores").scores(["abc"]).tolist() == [[0.0, 6.0]]
     assert sys.modules["json"] is json
+
+
+def test_a_function_may_import_its_neighbours_when_it_is_called(folder):
+    (folder / "inner" / "late.py").write_text(
+        "def scores(texts):\n    from beside import factor\n    return [[0.0, factor] for _ in texts]\n"
+    )
+    assert load_function("py:inner/late.py:scores").scores(["abc"]).tolist() == [[0.0, 3.0]]
 
 
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("py:toy_victim", "names no function; expected py:module:function or py:path/to/file.py:function"),
-        ("py:toy_victim:", "names no function"),
+        ("py:toy_victim", "does not name a function; expected py:module:function or py:path/to/file.py:function"),
+        ("py:toy_victim:", "does not name a function"),
         ("py:no_such:scores", "there is no module no_such, neither in the current folder nor installed"),
         ("py:no_such.inner:scores", "there is no module no_such.inner"),
         ("py:inner/none.py:scores", "there is no Python file inner/none.py"),
@@ -487,9 +498,9 @@ def test_a_function_is_found_by_module_and_by_file(folder):
         ("py:toy_leaves:scores", "importing toy_leaves raised SystemExit: bye"),
     ],
 )
-def test_a_function_that_is_not_there_is_told_in_one_sentence(folder, spec, sentence):
+def test_a_missing_function_raises_a_one_line_error(folder, spec, sentence):
     with pytest.raises(ValueError) as caught:
-        function_from(spec)
+        load_function(spec)
     assert sentence in str(caught.value)
 
 
@@ -536,7 +547,7 @@ def test_a_probability_of_nothing_has_a_finite_score():
 
     victim = SklearnVictim(Sure())
     assert victim.labels == ("False", "True")
-    assert checked(victim, ["x"]).tolist() == [[FLOOR, 0.0]]
+    assert compute_scores(victim, ["x"]).tolist() == [[FLOOR, 0.0]]
 
 
 def test_what_is_no_classifier_of_texts_is_refused():
@@ -545,9 +556,11 @@ def test_what_is_no_classifier_of_texts_is_refused():
     from sklearn.linear_model import LogisticRegression, Perceptron
     from sklearn.pipeline import make_pipeline
 
-    with pytest.raises(ValueError, match="is a Pipeline without classes; expected a fitted classifier"):
+    with pytest.raises(ValueError, match="is a Pipeline without classes_; expected a fitted classifier"):
         SklearnVictim(make_pipeline(TfidfVectorizer(), LogisticRegression()))
-    with pytest.raises(ValueError, match=r"raised ValueError: Expected 2D.* for a text; expected the whole pipeline"):
+    with pytest.raises(
+        ValueError, match=r"raised ValueError: Expected 2D.* for a text; expected the complete pipeline"
+    ):
         SklearnVictim(Perceptron().fit([[0.0], [1.0]], [0, 1]))
 
     class Silent:
@@ -556,7 +569,7 @@ def test_what_is_no_classifier_of_texts_is_refused():
     with pytest.raises(ValueError, match="has none of decision_function, predict_log_proba, predict_proba"):
         SklearnVictim(Silent())
     Silent.classes_ = ("a",)
-    with pytest.raises(ValueError, match=r"knows the classes .'a'.; expected two or more"):
+    with pytest.raises(ValueError, match=r"has the classes .'a'.; expected two or more"):
         SklearnVictim(Silent())
 
 
@@ -564,7 +577,7 @@ def test_a_pipeline_comes_back_from_skops_as_it_went(tmp_path):
     skops = pytest.importorskip("skops.io")
     model = pipeline()
     skops.dump(model, tmp_path / "model.skops")
-    victim = sklearn_from(f"sklearn:{tmp_path / 'model.skops'}")
+    victim = load_sklearn(f"sklearn:{tmp_path / 'model.skops'}")
     assert victim.name == f"sklearn:{tmp_path / 'model.skops'}"
     assert np.array_equal(victim.scores(TEXTS), SklearnVictim(model).scores(TEXTS))
 
@@ -573,9 +586,11 @@ def test_types_that_skops_does_not_know_need_trust(tmp_path):
     skops = pytest.importorskip("skops.io")
     model = pipeline("forest")
     skops.dump(model, tmp_path / "forest.skops")
-    with pytest.raises(UntrustedError, match=r"holds sklearn.tree._tree.Tree, which skops does not know.*say --trust"):
-        sklearn_from(tmp_path / "forest.skops")
-    victim = sklearn_from(tmp_path / "forest.skops", trust=True)
+    with pytest.raises(
+        UntrustedError, match=r"contains sklearn.tree._tree.Tree, which skops does not consider safe.*pass --trust"
+    ):
+        load_sklearn(tmp_path / "forest.skops")
+    victim = load_sklearn(tmp_path / "forest.skops", trust=True)
     assert np.array_equal(victim.scores(TEXTS), SklearnVictim(model).scores(TEXTS))
 
 
@@ -588,25 +603,25 @@ def test_a_pickle_is_not_opened_without_trust(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for suffix in (".pkl", ".pickle", ".joblib"):
         (tmp_path / f"bomb{suffix}").write_bytes(pickle.dumps(Bomb()))
-        with pytest.raises(UntrustedError, match=r"can run any code.*skops.io.dump.*say --trust"):
-            sklearn_from(f"bomb{suffix}")
+        with pytest.raises(UntrustedError, match=r"can execute code.*skops.io.dump.*pass --trust"):
+            load_sklearn(f"bomb{suffix}")
     assert not (tmp_path / "went_off").exists()
     model = pipeline()
     (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
-    assert np.array_equal(sklearn_from("model.pkl", trust=True).scores(TEXTS), SklearnVictim(model).scores(TEXTS))
+    assert np.array_equal(load_sklearn("model.pkl", trust=True).scores(TEXTS), SklearnVictim(model).scores(TEXTS))
 
 
-def test_a_file_that_holds_no_pipeline_is_told_in_one_sentence(tmp_path):
+def test_a_file_without_a_pipeline_raises_a_one_line_error(tmp_path):
     pytest.importorskip("skops")
     for name, sentence in {
         "none.skops": "there is no file",
-        "model.txt": "ends in '.txt'; pipelines are read from .skops",
+        "model.txt": "ends in '.txt'; expected .skops",
         "model.skops": "cannot be loaded: BadZipFile",
     }.items():
         if name.startswith("model"):
             (tmp_path / name).write_text("hello")
         with pytest.raises(ValueError, match=sentence):
-            sklearn_from(tmp_path / name)
+            load_sklearn(tmp_path / name)
 
 
 # --- services
@@ -615,7 +630,7 @@ def test_a_file_that_holds_no_pipeline_is_told_in_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     "trouble", [500, 503, drops, hangs, stops_short], ids=lambda one: getattr(one, "__name__", str(one))
 )
-def test_passing_trouble_is_waited_out_and_longer_each_time(service, trouble):
+def test_temporary_failures_are_retried_after_growing_pauses(service, trouble):
     victim, clock = asking(service, timeout=2 if trouble is hangs else 60)
     service.troubles.extend([trouble, trouble, trouble])
     assert victim.scores(TEXTS)[1].tolist() == [-logit(TEXTS[1]), logit(TEXTS[1])]
@@ -624,7 +639,7 @@ def test_passing_trouble_is_waited_out_and_longer_each_time(service, trouble):
     assert victim.spent == 4 * len(set(TEXTS))
 
 
-def test_a_service_that_says_how_long_to_wait_is_heeded(service):
+def test_retry_after_is_respected(service):
     victim, clock = asking(service)
     service.troubles.extend([(429, {"Retry-After": "7"}), (503, {"Retry-After": "Mon, 01 Jan 2024 00:00:00 GMT"})])
     victim.scores(["good"])
@@ -643,17 +658,16 @@ def test_a_service_that_stays_away_is_not_waited_for_again_and_again(service):
         with pytest.raises(UnavailableError, match=r"answered 500 .*'trouble 500' \(3 times\)"):
             victim.scores(["good"])
     assert len(service.seen) == 3
-    clock.now += remote.REST
+    clock.now += remote.COOLDOWN
     assert victim.scores(["good"]).shape == (1, 2)
 
 
-def test_who_waits_for_a_service_is_told(service, caplog):
+def test_waiting_for_a_service_is_logged(service, caplog):
     victim, _ = asking(service, retries=5)
     service.troubles.extend([500, 503])
     victim.scores(["good"])
-    assert ["(1 of 5)" in line or "(2 of 5)" in line for line in caplog.messages] == [True, True]
+    assert ["retry 1 of 5" in line or "retry 2 of 5" in line for line in caplog.messages] == [True, True]
     assert "answered 500" in caplog.messages[0]
-    assert "trying again in" in caplog.messages[0]
     caplog.clear()
     # A service that has answered may fail now and then; in a row it may not.
     service.troubles.extend([500, 500])
@@ -678,11 +692,15 @@ def test_nothing_listens_at_the_address(service):
     [
         (400, ValueError, "answered 400 Bad Request: 'trouble 400'"),
         (413, ValueError, "answered 413 "),
-        (401, UnavailableError, "a token is taken from DISCOTEXT_TOKEN"),
+        (401, UnavailableError, "set DISCOTEXT_TOKEN to send a token"),
         (404, UnavailableError, "answered 404 Not Found"),
         ((302, {"Location": "file:///etc/passwd"}), UnavailableError, "redirects to file:///etc/passwd"),
-        ((307, {"Location": "http://127.0.0.1:9/"}), UnavailableError, "redirects to http://127.0.0.1:9/; give that"),
-        ("<html>", ValueError, "returned '<html>', which is not JSON"),
+        (
+            (307, {"Location": "http://127.0.0.1:9/"}),
+            UnavailableError,
+            "redirects to http://127.0.0.1:9/, which is not followed; pass that",
+        ),
+        ("<html>", ValueError, "returned '<html>', which is not valid JSON"),
         ('{"error": "x"}', ValueError, """returned {'error': 'x'}; expected {"scores": [[…], …]}"""),
         ("[[1, 2], [3, 4]]", ValueError, "returned 2 rows for 1 texts"),
         ("[[1, NaN]]", ValueError, "returned [1.0, nan] for the text 'good'"),
@@ -695,7 +713,7 @@ def test_nothing_listens_at_the_address(service):
         ("null", ValueError, "returned None; expected a row"),
     ],
 )
-def test_trouble_that_will_not_pass_is_told_at_once(service, trouble, kind, sentence):
+def test_a_permanent_failure_raises_at_once(service, trouble, kind, sentence):
     victim, clock = asking(service)
     service.troubles.append(trouble)
     with pytest.raises(kind) as caught:
@@ -706,19 +724,19 @@ def test_trouble_that_will_not_pass_is_told_at_once(service, trouble, kind, sent
     assert len(service.seen) == 1
 
 
-def test_an_answer_beyond_all_measure_is_not_read_to_its_end(service, monkeypatch):
-    monkeypatch.setattr(remote, "LARGEST", 10)
-    with pytest.raises(ValueError, match="returned more than 10 bytes, too many for scores"):
+def test_an_answer_that_is_too_large_is_not_read_completely(service, monkeypatch):
+    monkeypatch.setattr(remote, "LARGEST_ANSWER", 10)
+    with pytest.raises(ValueError, match="returned more than 10 bytes; expected a table of scores"):
         asking(service)[0].scores(["good"])
 
 
 def test_the_cap_counts_every_text_that_is_sent_and_holds(service):
-    victim, _ = asking(service, most=6, batch=4)
+    victim, _ = asking(service, max_texts=6, batch=4)
     assert victim.labels == ("neg", "pos")  # this too is a question
     victim.scores(["a", "b", "a", "b", "a"])
     assert victim.spent == 3  # what is asked twice in a call is sent once
     service.troubles.append(500)
-    with pytest.raises(UnavailableError, match="the cap of 6 texts is spent: 5 were sent, 2 more are wanted"):
+    with pytest.raises(UnavailableError, match="max_texts is 6, 5 texts have been sent, and 2 more are needed"):
         victim.scores(["c", "d"])
     victim.scores(["c"])
     assert victim.spent == sum(map(len, service.seen)) == 6
@@ -736,7 +754,7 @@ def test_what_was_answered_before_a_call_failed_is_not_asked_again(service):
     assert len(service.seen) == 6
 
 
-def test_the_rate_is_kept(service):
+def test_the_rate_limit_is_kept(service):
     victim, clock = asking(service, per_second=4, batch=1)
     victim.scores([str(n) for n in range(9)])
     assert clock.now == pytest.approx(100 + 8 / 4)
@@ -763,7 +781,7 @@ def test_the_token_is_sent_and_never_named(service, monkeypatch):
     assert service.headers[0]["X-Own"] == "1"
     assert HttpVictim(service.url + "?key=hidden#part").name == service.url
     monkeypatch.setenv(remote.TOKEN, "sec\nret")
-    with pytest.raises(ValueError, match="DISCOTEXT_TOKEN holds signs that no token has") as caught:
+    with pytest.raises(ValueError, match="DISCOTEXT_TOKEN contains characters that are not allowed") as caught:
         HttpVictim(service.url)
     assert "ret" not in str(caught.value)
 
@@ -776,17 +794,17 @@ def test_a_service_may_put_its_classes_in_another_order(service):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"url": "file:///etc/passwd"}, "is no address of a service; expected http://… or https://…"),
-        ({"url": "http://"}, "is no address of a service"),
-        ({"url": "https://me:secret@host/"}, "the address of host holds a password; set DISCOTEXT_TOKEN"),
-        ({"batch": 0}, "batch is 0; choose more"),
-        ({"timeout": 0}, "timeout is 0; choose more"),
-        ({"retries": -1}, "retries is -1; choose more"),
-        ({"per_second": 0}, "per_second is 0; choose more"),
-        ({"most": 0}, "most is 0; choose more"),
+        ({"url": "file:///etc/passwd"}, "is not the address of a service; expected http://… or https://…"),
+        ({"url": "http://"}, "is not the address of a service"),
+        ({"url": "https://me:secret@host/"}, "the address of host contains a password; set DISCOTEXT_TOKEN"),
+        ({"batch": 0}, "batch is 0; choose a number above 0"),
+        ({"timeout": 0}, "timeout is 0; choose a number above 0"),
+        ({"retries": -1}, "retries is -1; choose 0 or more"),
+        ({"per_second": 0}, "per_second is 0; choose a number above 0"),
+        ({"max_texts": 0}, "max_texts is 0; choose a number above 0"),
     ],
 )
-def test_a_service_is_not_asked_with_settings_that_make_no_sense(settings, sentence):
+def test_invalid_settings_of_a_service_are_refused(settings, sentence):
     with pytest.raises(ValueError) as caught:
         HttpVictim(**{"url": "http://localhost/", **settings})
     assert sentence in str(caught.value)
@@ -804,7 +822,7 @@ def test_an_example_whose_package_is_missing_says_so(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)
     path = EXAMPLES / f"third_party_{name.split('_')[0]}.py"
     with pytest.raises(ValueError, match=f"importing .* raised ModuleNotFoundError: .*{name}"):
-        function_from(f"py:{path}:scores")
+        load_function(f"py:{path}:scores")
 
 
 def test_the_example_of_a_profanity_detector_runs_on_a_stand_in(monkeypatch):
@@ -812,9 +830,9 @@ def test_the_example_of_a_profanity_detector_runs_on_a_stand_in(monkeypatch):
     stand_in.predict_prob = lambda texts: np.array([1.0 if "damn" in text else 0.02 for text in texts])
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setitem(sys.modules, "profanity_check", stand_in)
-    victim = function_from(f"py:{EXAMPLES / 'third_party_profanity.py'}:scores")
+    victim = load_function(f"py:{EXAMPLES / 'third_party_profanity.py'}:scores")
     assert victim.labels == ("clean", "profane")
-    assert checked(victim, ["damn", "hello"]).argmax(axis=1).tolist() == [1, 0]
+    assert compute_scores(victim, ["damn", "hello"]).argmax(axis=1).tolist() == [1, 0]
 
 
 def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():
@@ -822,8 +840,8 @@ def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():
         name, labels = "gone", ("a", "b")
 
         def scores(self, texts):
-            raise UnavailableError("the cap of 3 texts is spent")
+            raise UnavailableError("max_texts is 3")
 
     space = Space.of(["a good film"], Candidates())
-    with pytest.raises(UnavailableError, match="cap of 3"):
+    with pytest.raises(UnavailableError, match="max_texts is 3"):
         solve(space.batch, TextOracle(Gone(), space, Untargeted([0])), Greedy(), goal=0)

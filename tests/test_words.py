@@ -1,4 +1,4 @@
-"""Words are found without losing a character, and markup is never one."""
+"""Splitting loses no character, and markup never counts as words."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discotext.text import Words, budget_for, match_case, split
+from discotext.text.words import Words, compute_budget, match_case, split
 
 MARKUP = [
     "<br />",
@@ -75,20 +75,20 @@ def test_words_are_what_a_reader_would_call_words(text, words):
 def test_replacing_touches_nothing_else(text, data):
     words = split(text)
     numbers = data.draw(st.sets(st.integers(0, len(words) - 1)) if len(words) else st.just(set()))
-    changed = words.replaced(dict.fromkeys(numbers, "zzz"))
+    changed = words.replace(dict.fromkeys(numbers, "zzz"))
     assert changed.gaps == words.gaps
     assert [a == b for a, b in zip(changed.words, words.words, strict=True)] == [
         number not in numbers or words.words[number] == "zzz" for number in range(len(words))
     ]
 
 
-def test_replacing_a_word_that_is_not_there_says_so():
+def test_replacing_a_word_that_does_not_exist_is_an_error():
     with pytest.raises(IndexError, match="no word 3; the text has 2"):
-        split("two words").replaced({3: "x"})
+        split("two words").replace({3: "x"})
 
 
-def test_no_text_of_a_megabyte_takes_time_that_grows_with_its_square():
-    """Seconds, or hours: so the limit may be generous."""
+def test_splitting_takes_linear_time():
+    # Quadratic time would be hours, so the limit can be generous.
     code = (
         "from discotext.text.words import split\n"
         "for piece in ['a good film. ', '&lt;b ', '<a ', \"'-\", 'é', '\\u0301', '&', 'x-']:\n"
@@ -107,17 +107,17 @@ def test_a_replacement_takes_over_the_casing(original, shown):
 
 @given(st.integers(1, 1000), st.integers(1, 100))
 def test_budgets_are_exact_shares_rounded_down_and_at_least_one(words, hundredths):
-    assert budget_for(words, hundredths / 100) == max(1, words * hundredths // 100)
+    assert compute_budget(words, hundredths / 100) == max(1, words * hundredths // 100)
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.01, float("nan")])
-def test_senseless_shares_are_refused(share):
-    with pytest.raises(ValueError, match="more than 0 and at most 1"):
-        budget_for(10, share)
+def test_invalid_shares_are_refused(share):
+    with pytest.raises(ValueError, match="above 0 and up to 1"):
+        compute_budget(10, share)
 
 
 @pytest.mark.parametrize("name", ["ag_news", "imdb", "trec"])
-def test_real_texts_come_back_and_their_markup_is_no_word(name, shared_data):
+def test_real_texts_are_restored_and_their_markup_is_not_split_into_words(name, shared_data):
     parquet = pytest.importorskip("pyarrow.parquet")
     texts = parquet.read_table(shared_data / f"{name}_test.parquet", columns=["text"])["text"].to_pylist()[:3000]
     for text in texts:
@@ -127,5 +127,5 @@ def test_real_texts_come_back_and_their_markup_is_no_word(name, shared_data):
         assert not {"br", "quot", "lt", "gt", "HREF", "FONT"} & set(words.words), text
 
 
-def test_words_compare_by_what_they_hold():
+def test_words_compare_by_content():
     assert split("a b") == Words(("a", "b"), ("", " ", ""))

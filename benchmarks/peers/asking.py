@@ -1,11 +1,11 @@
-"""How TextAttack's side asks the victim: strings to scores, and the slope of the loss at each word.
+"""How TextAttack queries the victim: scores of strings, and the gradient of the loss at each word.
 
-    network    a network trained here, by its own `scores`
-    stock      a transformer through TextAttack's own wrapper, which pads every text to the length the model can take
+    network    a network from `discotext train`, with its own `scores`
+    stock      a transformer with TextAttack's own wrapper, which pads every text to the maximal length of the model
     dynamic    the same, padded to the longest text of the call
 
-TextAttack ranks words by the 1-norm of the gradient of the loss of the predicted class by the word's vector (the mean
-over its pieces). Its own wrappers switch dropout on for that; here it stays off, which can only help the ranking.
+TextAttack ranks words by the 1-norm of the gradient of the loss of the predicted class in the word's vector (the mean
+over its subwords). Its own wrappers switch dropout on for that; here it stays off, which can only help the ranking.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, embedding
 
 from benchmarks.peers.coding import Coded
-from discotext import victim_from
-from discotext.embedding import flushed_denormals
-from discotext.victims.huggingface import load
+from discotext.core.embedding import flushed_denormals
+from discotext.victims import load_victim
+from discotext.victims.huggingface import load_model
 
 Array = NDArray[Any]
 
@@ -36,11 +36,11 @@ class Asking:
     slopes: Callable[[Coded], Array]
 
 
-def asking_for(victim: str) -> dict[str, Asking]:
-    """The ways to ask a victim, by the ending of the searches that use them."""
+def load_ways(victim: str) -> dict[str, Asking]:
+    """The ways to query a victim, by the suffix of the searches that use them."""
     if victim.startswith("hf:"):
-        return transformer(*load(victim.removeprefix("hf:")))
-    made: Any = victim_from(victim)
+        return transformer(*load_model(victim.removeprefix("hf:")))
+    made: Any = load_victim(victim)
     return {"": Asking(made.network, made.scores, lambda text: slopes_by_words(made, text))}
 
 
@@ -65,7 +65,7 @@ def transformer(model: Any, tokeniser: Any) -> dict[str, Asking]:
 
 
 def slopes_by_words(victim: Any, text: Coded) -> Array:
-    """(n, d) of a network of ours: its loss by the vector of each word."""
+    """(n, d) gradient of a network's loss in the vector of each word."""
     rows = torch.tensor(victim.vocabulary.rows(words[0] for words in text.options), dtype=torch.int64)
     vectors = embedding(rows, victim.table).unsqueeze(0).requires_grad_()
     with flushed_denormals():
@@ -75,7 +75,7 @@ def slopes_by_words(victim: Any, text: Coded) -> Array:
 
 
 def slopes_by_pieces(model: Any, tokeniser: Any, text: Coded, padding: bool | str) -> Array:
-    """(n, d) of a transformer: its loss by the vectors of its tokens, the mean over those of each word."""
+    """(n, d) gradient of a transformer's loss in the vectors of its subwords, averaged over each word."""
     inputs = tokeniser(
         [text.decode(text.original)],
         padding=padding,
@@ -91,7 +91,7 @@ def slopes_by_pieces(model: Any, tokeniser: Any, text: Coded, padding: bool | st
 
 
 def spans_of(text: Coded) -> list[tuple[int, int]]:
-    """Where each original word begins and ends."""
+    """Start and end of each original word."""
     found, at = [], len(text.gaps[0])
     for words, gap in zip(text.options, text.gaps[1:], strict=True):
         found.append((at, at + len(words[0])))
@@ -100,7 +100,7 @@ def spans_of(text: Coded) -> list[tuple[int, int]]:
 
 
 def by_word(slopes: Array, pieces: Array, words: Array) -> Array:
-    """(n, d) the mean over the pieces of each word; 0 where there are none. pieces, words: (·, 2) begin and end."""
+    """(n, d) means over the subwords of each word; 0 if it has none. pieces, words: (·, 2) start and end."""
     out = np.zeros((len(words), slopes.shape[1]))
     for number, (begin, end) in enumerate(words):
         inside = np.flatnonzero((pieces[:, 0] >= begin) & (pieces[:, 1] <= end) & (pieces[:, 1] > pieces[:, 0]))

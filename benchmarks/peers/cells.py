@@ -11,14 +11,13 @@ from discotext.solvers import SOLVERS
 NEIGHBOURS = "jia2019_counterfitted_neighbors.json"
 
 PEERS = ("textattack-greedy", "textattack-wir-delete", "textattack-wir-gradient")
-# These ask for thousands of texts and more: where texts are long, they get fewer.
+# These score thousands of texts per attack, so they get fewer texts if texts are long.
 SLOW_PEERS = ("textattack-beam", "textattack-genetic", "textattack-pso")
 SLOW_OURS = ("beam",)
-# What other papers relax and climb by, under our own roof: `benchmarks.relaxations`.
+# Relaxations from other papers: `benchmarks.relaxations`.
 RELAXED = ("gbda", "ascc")
-LEFT_OUT = ("exact",)  # it would not end on texts of this length
-# As TextAttack does it, one text after the other: what is left without many texts in a call, and how a text's seconds
-# grow with its length, which a batch does not show.
+LEFT_OUT = ("exact",)  # not feasible for texts of this length
+# One text at a time, as TextAttack does: shows what is gained by batching, and how time grows with the length.
 ALONE = ("disco", "disco-high", "greedy")
 
 
@@ -46,8 +45,8 @@ class Search:
 class Cell:
     """share or words: how many words may change. slow: texts for the slow searches.
 
-    dynamic: TextAttack also runs with a wrapper that pads no more than the longest text of a call (its own pads to the
-    length the model can take). alone: some of ours also run on one text at a time.
+    dynamic: TextAttack also runs with a wrapper that pads to the longest text of a call (its own pads to the maximal
+    length of the model). alone: some of our solvers also run on one text at a time.
     """
 
     name: str
@@ -66,7 +65,7 @@ class Cell:
 
     @property
     def searches(self) -> list[Search]:
-        """Ours and theirs in turn, so that what else the machine does falls on both."""
+        """Alternating between both packages, so that other load on the machine affects both."""
         usual = [name for name in (*SOLVERS, *RELAXED) if name not in LEFT_OUT and name not in SLOW_OURS]
         ours = [Search(name, self.texts) for name in usual] + [Search(name, self.slow) for name in SLOW_OURS]
         if self.alone:

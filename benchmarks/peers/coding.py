@@ -1,7 +1,7 @@
-"""Our words as TextAttack sees them: the token `w12c3` is word 12 of the text in its 3rd candidate, 0 the original.
+"""Words as tokens for TextAttack: `w12c3` is word 12 of the text, replaced by its candidate 3; 0 is the original.
 
-Tokens are letters and digits, so that TextAttack's own splitting leaves them whole; no two positions share one, so that
-a token alone tells what may replace it. A text in which tokens are missing is one with those words left out.
+Tokens consist of letters and digits, so that TextAttack does not split them, and belong to one position, so that they
+determine their replacements. A text with missing tokens is the text without those words.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def place(given: str) -> tuple[int, int]:
     """
     match = TOKEN.fullmatch(given)
     if match is None:
-        raise ValueError(f"{given!r} is no token; expected such as 'w12c3'")
+        raise ValueError(f"{given!r} is not a token; expected one like 'w12c3'")
     return int(match[1]), int(match[2])
 
 
 @dataclass(frozen=True)
 class Coded:
-    """One text: what stands before, between and after its words, and what each word may be (first itself).
+    """One text: the gaps before, between and after its words, and the options of each word (the word itself first).
 
     >>> text = Coded(("", " ", "!"), (("good", "fine"), ("film",)))
     >>> text.original, text.replacements("w0c0"), text.decode("w0c1 w1c0"), text.decode("w1c0")
@@ -56,7 +56,7 @@ class Coded:
 
     @cached_property
     def changeable(self) -> frozenset[int]:
-        """Positions with a candidate beside the original."""
+        """Positions with candidates."""
         return frozenset(position for position, words in enumerate(self.options) if len(words) > 1)
 
     def replacements(self, given: str) -> list[str]:
@@ -69,14 +69,14 @@ class Coded:
         """One candidate number for each position, of a text with all its words."""
         places = [place(one) for one in coded.split()]
         if [position for position, _ in places] != list(range(len(self.options))):
-            raise ValueError(f"{coded[:60]!r} is not the row of all {len(self.options)} words")
+            raise ValueError(f"{coded[:60]!r} is not a sequence of all {len(self.options)} words")
         return [candidate for _, candidate in places]
 
     def decode(self, coded: str) -> str:
-        """The real text. Where a word is left out, so is the gap that would be left double."""
+        """The text itself. If a word is missing, one of the two gaps around it is dropped, too."""
         tokens = coded.split()
         if len(tokens) == len(self.options):
-            # Much the most frequent, and asked many thousand times: no token is taken apart.
+            # By far the most frequent case, and called many thousand times, so no token is parsed.
             words = self._word
             return self.gaps[0] + "".join([words[one] + gap for one, gap in zip(tokens, self.gaps[1:], strict=True)])
         kept = {place(one)[0]: self._word[one] for one in tokens}

@@ -1,8 +1,8 @@
-"""TextAttack's side, run by its own Python: reads a text a line, attacks it, writes a line.
+"""TextAttack's side, run by its own Python: reads one text per line, attacks it, and writes a line.
 
-The attack is put together from TextAttack's parts: its goal function, caches, constraints and searches as they come,
-with our words (`coding`), our candidates and our m. Scores reach it as probabilities in double precision, so that it
-can tell candidates apart where single precision would have rounded them to 1.
+The attack is composed of TextAttack's own goal function, caches, constraints and searches, with our words (`coding`),
+candidates and m. It gets scores as probabilities in double precision, so that it can distinguish candidates whose
+probability single precision would round to 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from textattack.search_methods import (
 )
 from textattack.transformations import WordSwap
 
-from benchmarks.peers.asking import Asking, asking_for
+from benchmarks.peers.asking import Asking, load_ways
 from benchmarks.peers.coding import Coded
 
 SEARCHES = {
@@ -50,7 +50,7 @@ SEARCHES = {
 
 
 class Translated(ModelWrapper):  # type: ignore[misc]
-    """The victim for texts of tokens; it counts what reaches the model, and times it."""
+    """The victim for texts of tokens; counts and times what reaches the model."""
 
     def __init__(self, asking: Asking, text: Coded) -> None:
         self.asking, self.text, self.model = asking, text, asking.model
@@ -92,18 +92,18 @@ class Given(WordSwap):  # type: ignore[misc]
 
 
 class Changeable(PreTransformationConstraint):  # type: ignore[misc]
-    """Words without candidates are left alone, as recipes leave stop words: no query is spent on ranking them."""
+    """Excludes words without candidates, as recipes exclude stop words, so that no query is spent on ranking them."""
 
     def __init__(self, text: Coded) -> None:
         self.text = text
 
     def _get_modifiable_indices(self, current: Any) -> set[int]:
-        # A token knows its position; here no text has lost a word.
+        # A token contains its position; no text has lost a word here.
         return set(self.text.changeable)
 
 
 class AtMost(Constraint):  # type: ignore[misc]
-    """Our m, counted word by word (TextAttack's own rounds up, and counts by an edit distance, which is slow)."""
+    """Our m, counted word by word (TextAttack's own constraint rounds up and uses a slow edit distance)."""
 
     def __init__(self, m: int) -> None:
         super().__init__(compare_against_original=True)
@@ -115,7 +115,7 @@ class AtMost(Constraint):  # type: ignore[misc]
 
 
 def attack(asking: Asking, question: dict[str, Any], search: Any, batch: int) -> dict[str, Any]:
-    """One text: what was found, and what it cost."""
+    """Attack one text; returns what was found, and the cost."""
     text = Coded(question["gaps"], question["options"])
     random.seed(question["seed"])
     np.random.seed(question["seed"])
@@ -137,7 +137,7 @@ def attack(asking: Asking, question: dict[str, Any], search: Any, batch: int) ->
         "broken": broken,
         "text": text.decode(found),
         "changes": sum(candidate != 0 for candidate in text.choice(found)),
-        # Asking for a gradient goes forward once and backward once; TextAttack counts neither.
+        # A gradient takes one forward and one backward pass; TextAttack counts neither.
         "forwards": int(goal.num_queries) + wrapper.backwards,
         "backwards": wrapper.backwards,
         "reached": wrapper.reached,
@@ -148,7 +148,7 @@ def attack(asking: Asking, question: dict[str, Any], search: Any, batch: int) ->
 
 
 def failed(asking: Asking, question: dict[str, Any], error: Exception) -> dict[str, Any]:
-    """A text on which TextAttack raised: it stays as it was, and the record says why; the others go on."""
+    """The record of a text on which TextAttack raised: unchanged text, and the reason."""
     text = Coded(question["gaps"], question["options"])
     string = text.decode(text.original)
     return {
@@ -168,14 +168,14 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--batch", type=int, default=32)
     options = parser.parse_args()
-    # TextAttack talks to standard output; answers have it to themselves.
+    # TextAttack prints to standard output, which is reserved for answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     torch.set_num_threads(options.threads)
-    textattack.shared.utils.logger.setLevel(logging.ERROR)  # it warns of every model it does not know
-    ways = asking_for(options.victim)
+    textattack.shared.utils.logger.setLevel(logging.ERROR)  # it warns about every unknown model
+    ways = load_ways(options.victim)
     for way in ways.values():
-        # A first call is slower than those that follow.
+        # The first call is slower than the following ones.
         way.scores(["a first call"] * 2)
         way.slopes(Coded(("", " ", " ", ""), (("a",), ("first",), ("call",))))
     names = ("textattack", "torch", "transformers", "numpy")

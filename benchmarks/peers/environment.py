@@ -1,11 +1,10 @@
-"""Makes the virtual environment in which TextAttack runs, and nothing else does.
+"""Create the virtual environment for TextAttack.
 
     python -m benchmarks.peers.environment .venv-peers
 
-Its packages are pinned (`requirements.txt`): left to itself, pip searches long and finds no set that works. TextAttack
-looks for a list of stop words when it is imported and would download it; it is given scikit-learn's, inside the
-environment. The attacks here do not use it, nor what else TextAttack would fetch when first imported: a mark that it
-has been fetched keeps it from trying.
+Its packages are pinned (`requirements.txt`), since pip does not find a working set by itself. TextAttack downloads stop
+words when it is imported; the environment gets those of scikit-learn instead. The attacks use neither them nor other
+files that TextAttack downloads on first import; a marker file prevents the download.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from benchmarks.peers.peer import environment
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 TORCH = "torch==2.13.0"
-FETCHED = "post_install_check_3"  # the name of that mark in TextAttack 0.3.11
+FETCHED = "post_install_check_3"  # the name of that marker in TextAttack 0.3.11
 STOP_WORDS = """
 import sys
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -28,7 +27,7 @@ open(sys.argv[1], "w").write("\\n".join(sorted(ENGLISH_STOP_WORDS)) + "\\n")
 
 
 def make(folder: Path) -> None:
-    """Make or complete the environment; what is there already is left as it is."""
+    """Create or complete the environment."""
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
@@ -53,7 +52,7 @@ def main() -> None:
     try:
         make(folder)
     except subprocess.CalledProcessError as error:
-        raise SystemExit(f"{error.cmd[0]} ended with status {error.returncode}; its last lines say why") from None
+        raise SystemExit(f"{error.cmd[0]} failed with status {error.returncode}; see its last lines") from None
     print(f"TextAttack runs in {folder}")
 
 

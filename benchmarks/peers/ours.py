@@ -1,4 +1,4 @@
-"""One of our solvers (or of `benchmarks.relaxations`) on a chunk of texts: strings in, strings out, and the cost."""
+"""Run one of our solvers (or of `benchmarks.relaxations`) on a chunk of texts, and measure its cost."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from typing import Any
 
 from benchmarks.peers.records import Record
 from benchmarks.peers.texts import Chunk
-from benchmarks.relaxations import search_named
-from discotext import Untargeted, solve
-from discotext.goals import predictions
-from discotext.victims.victim import checked
+from benchmarks.relaxations import make_search
+from discotext import solve
+from discotext.core import Untargeted
+from discotext.core.objectives import predictions
+from discotext.victims.victim import compute_scores
 
 
 def attack(victim: Any, chunk: Chunk, solver: str, seed: int) -> list[Record]:
-    """A record for each text. The clock runs from the strings to the last look at the strings that were found.
+    """One record per text. Time is measured from the strings to the verification of the resulting strings.
 
-    A text's seconds are its share as `solve` gives it, stretched so that a chunk's shares add up to its wall clock, and
-    likewise the processor's: on a machine that does other things too, the latter tell more.
+    The time that `solve` reports for each text is scaled so that the sum over a chunk equals its wall-clock time, and
+    likewise for processor time, which is more reliable on a busy machine.
     """
     began, busy = time.perf_counter(), time.process_time()
-    predicted = predictions(checked(victim, chunk.texts)).tolist()
+    predicted = predictions(compute_scores(victim, chunk.texts)).tolist()
     asking = time.perf_counter() - began
     right = [number for number, label in enumerate(chunk.labels) if predicted[number] == label]
     space = chunk.space.take(right)
     found, strings, after = [], [], []
     if right:
         oracle = victim.oracle(space, Untargeted([chunk.labels[number] for number in right]))
-        found = solve(space.batch, oracle, search_named(solver), goal=0.0, seed=seed)
+        found = solve(space.batch, oracle, make_search(solver), goal=0.0, seed=seed)
         strings = [space.text(number, one.choice) for number, one in enumerate(found)]
         again = time.perf_counter()
-        after = predictions(checked(victim, strings)).tolist()
+        after = predictions(compute_scores(victim, strings)).tolist()
         asking += time.perf_counter() - again
     wall, busy = time.perf_counter() - began, time.process_time() - busy
     share = asking / len(chunk)

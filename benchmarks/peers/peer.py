@@ -1,4 +1,4 @@
-"""TextAttack in a process of its own, with its own Python: a question a line in, an answer a line out."""
+"""TextAttack in a process of its own, with its own Python: one request and one answer per line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DRIVER = "benchmarks.peers.driver"
 
 
 class Peer:
-    """A running driver. It holds the victim, and attacks one text at a time.
+    """A running driver. It loads the victim, and attacks one text at a time.
 
-    python: the interpreter of TextAttack's environment. log: where its own talk goes.
+    python: the interpreter of TextAttack's environment. log: file for its output.
     """
 
     def __init__(self, python: str | Path, victim: str, threads: int, batch: int, log: Path) -> None:
@@ -39,7 +39,7 @@ class Peer:
         self.versions: dict[str, str] = self._answer()["versions"]
 
     def attack(self, chunk: Chunk, number: int, search: str, seed: int) -> Record:
-        """One text of a chunk, attacked by one of TextAttack's searches."""
+        """Attack one text of a chunk with one of TextAttack's searches."""
         coded = chunk.coded(number)
         question = {
             "search": search,
@@ -58,7 +58,7 @@ class Peer:
         return {"id": chunk.ids[number], **self._answer()}
 
     def close(self) -> None:
-        """There will be no more questions: it ends by itself, unless it is in the midst of a text."""
+        """Close its input: it exits by itself, unless it is attacking a text."""
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
@@ -82,24 +82,24 @@ class Peer:
         self.errors.flush()
         said = self.log.read_text(errors="replace").strip().splitlines()
         last = said[-1] if said else "it said nothing"
-        return ValueError(f"TextAttack's process ended with status {self.process.returncode}: {last} (see {self.log})")
+        return ValueError(f"TextAttack's process exited with status {self.process.returncode}: {last} (see {self.log})")
 
 
 def interpreter(python: str | Path) -> Path:
-    """TextAttack's Python, or a sentence about how to make it.
+    """TextAttack's Python; the error says how to create it.
 
-    The path is not resolved: an environment's interpreter is a link, and finds its packages by where the link is.
+    The path is not resolved: the interpreter is a link, and finds its packages relative to the link.
     """
     if not Path(python).is_file():
         raise ValueError(
-            f"there is no {python}; make TextAttack's environment by `python -m benchmarks.peers.environment "
-            ".venv-peers`, or name its interpreter by --peer-python"
+            f"there is no {python}; create TextAttack's environment with `python -m benchmarks.peers.environment "
+            ".venv-peers`, or name its interpreter with --peer-python"
         )
     return Path(os.path.abspath(python))
 
 
 def environment(folder: Path, threads: int) -> dict[str, str]:
-    """What the driver's process sees: our sources, as many threads, and nothing of the home folder or the network."""
+    """Environment variables of the driver: our sources, the number of threads, no home folder, no network."""
     cache = folder / "cache"
     return {
         **os.environ,

@@ -1,4 +1,4 @@
-"""Pictures: accuracy left against passes and against seconds, seconds against length and against candidates."""
+"""Plots: accuracy under attack against passes and seconds, seconds against length and number of candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.peers.cells import CELLS, title
 
 Row = dict[str, Any]
 COLUMNS = 3
-# Whose growth is drawn: all of them take one text at a time.
+# Searches in the growth plots, all on one text at a time.
 GROWTH = ("disco-alone", "disco-high-alone", "greedy-alone", "textattack-greedy", "textattack-wir-delete")
 
 
@@ -21,8 +21,8 @@ def draw_all(rows: Sequence[Row], texts: Sequence[Row], folder: Path) -> None:
 
     matplotlib.use("Agg")
     folder.mkdir(parents=True, exist_ok=True)
-    clouds(rows, "passes for each text attacked", folder / "peers_passes.png", cost=passes)
-    clouds(rows, "seconds for each text attacked", folder / "peers_seconds.png", cost=seconds)
+    clouds(rows, "passes per attacked text", folder / "peers_passes.png", cost=passes)
+    clouds(rows, "seconds per attacked text", folder / "peers_seconds.png", cost=seconds)
     growth(texts, "words", "words of the text", folder / "peers_length.png")
     growth(texts, "candidates", "candidates of the text", folder / "peers_candidates.png")
 
@@ -36,9 +36,9 @@ def seconds(row: Row) -> float:
 
 
 def style(searches: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """A colour and a mark for each search: ours round (a star for the relaxation's two), TextAttack's square.
+    """A colour and a marker for each search: circles for ours (stars for `disco`), squares for TextAttack.
 
-    What is run in another way (`-alone`, `-dynamic`) keeps its colour and has another mark.
+    Variants (`-alone`, `-dynamic`) have the same colour and another marker.
     """
     import matplotlib.pyplot as plt
 
@@ -57,7 +57,7 @@ def style(searches: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def clouds(rows: Sequence[Row], label: str, path: Path, cost: Any) -> None:
-    """A panel for each cell: down and left is better. Hollow marks are of searches that had fewer texts."""
+    """One panel per cell; lower left is better. Hollow markers are searches with fewer texts."""
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
@@ -85,7 +85,7 @@ def clouds(rows: Sequence[Row], label: str, path: Path, cost: Any) -> None:
 
 
 def growth(texts: Sequence[Row], key: str, label: str, path: Path) -> None:
-    """Seconds of single texts, and their medians in bins of like size; budgets are a share of the words."""
+    """Seconds of single texts, and medians in bins of equal size; budgets are a share of the words."""
     import matplotlib.pyplot as plt
 
     shares = {cell.name for cell in CELLS.values() if cell.share == "0.05"}

@@ -1,8 +1,8 @@
-"""What a run has found so far: one line for each cell, search and text, only ever appended.
+"""Records of a run: one line per cell, search and text, append-only.
 
-settings.json    what all records of the folder depend on; a run with other settings is refused
-sessions.jsonl   machine, versions, date of every start; a record names its session
-records.jsonl    the records; of two for the same cell, search and text, the later counts
+settings.json    settings of all records; a run with other settings is refused
+sessions.jsonl   machine, versions and date of every start; a record names its session
+records.jsonl    the records; the last one for a cell, search and text counts
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def key(record: Record) -> Key:
 
 
 class Folder:
-    """The folder of a run; it keeps itself out of version control."""
+    """The folder of a run, ignored by version control."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def begin(self, settings: dict[str, Any]) -> None:
-        """Make the folder, or go on with one of the same settings."""
+        """Create the folder, or resume one with the same settings."""
         self.path.mkdir(parents=True, exist_ok=True)
         (self.path / ".gitignore").write_text("*\n")
         there = self.path / "settings.json"
@@ -39,13 +39,13 @@ class Folder:
                 name = differ[0]
                 raise ValueError(
                     f"{self.path} holds a run whose {name} is {before.get(name)}, not {settings.get(name)}; "
-                    "choose another folder by --out"
+                    "choose another folder with --out"
                 )
         else:
             there.write_text(json.dumps(settings, indent=2) + "\n")
 
     def begin_session(self, session: dict[str, Any]) -> int:
-        """Write down where and with what records are made from now on; its number."""
+        """Record machine and versions for the following records; returns the number of the session."""
         number = len(self._lines("sessions.jsonl"))
         self._append("sessions.jsonl", [session])
         return number
@@ -54,7 +54,7 @@ class Folder:
     def settings(self) -> dict[str, Any]:
         there = self.path / "settings.json"
         if not there.is_file():
-            raise ValueError(f"{self.path} holds no run; make one by python -m benchmarks.peers --out {self.path}")
+            raise ValueError(f"{self.path} holds no run; start one with python -m benchmarks.peers --out {self.path}")
         found: dict[str, Any] = json.loads(there.read_text())
         return found
 
@@ -68,7 +68,7 @@ class Folder:
         self._append("records.jsonl", records)
 
     def drop(self, cells: Collection[str], searches: Collection[str]) -> int:
-        """Forget what these searches found in these cells; how many records that were."""
+        """Discard the records of these searches in these cells; returns their number."""
         kept, dropped = [], 0
         for record in self._lines("records.jsonl"):
             gone = record["cell"] in cells and record["search"] in searches
@@ -81,7 +81,7 @@ class Folder:
         return dropped
 
     def _append(self, name: str, records: Iterable[Record]) -> None:
-        """In one write, seen on the disk. A line that a crash cut off is ended first, and then skipped as no record."""
+        """Append in one write and sync. A line truncated by a crash is ended first; it is skipped when read."""
         text = "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
         with (self.path / name).open("a+b") as file:
             if file.tell():
@@ -99,5 +99,5 @@ class Folder:
             try:
                 found.append(json.loads(line))
             except (json.JSONDecodeError, UnicodeDecodeError):
-                continue  # cut off
+                continue  # truncated
         return found

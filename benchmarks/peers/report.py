@@ -1,12 +1,12 @@
-"""From the records of a run to results: verifies every record, then writes one row for each cell and search.
+"""Verify every record of a run, and write one row of results per cell and search.
 
     python -m benchmarks.peers.report --out peers-run --victims victims
 
-    peers.jsonl         one object a row, with its pedigree
-    peers_texts.jsonl   one object a text and cell: for each search, whether it broke the text, with how many words
-                        changed, in how many passes and seconds; so that searches can be compared text by text
+    peers.jsonl         one object per row, with its provenance
+    peers_texts.jsonl   one object per text and cell: for each search, whether the attack succeeded, the number of
+                        changed words, passes and seconds, so that searches can be compared text by text
 
-Tables and pictures are made from these two files alone (`benchmarks.peers.tables`).
+Tables and plots are made from these two files only (`benchmarks.peers.tables`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from benchmarks.peers.cells import CELLS, Cell, Search
 from benchmarks.peers.records import Folder, Key, Record
 from benchmarks.peers.verify import tell, verdicts
 from benchmarks.results_file import RESULTS
-from discotext.intervals import wilson
+from discotext.support.intervals import wilson
 
-LSTM_GRADIENT = 4.2  # forwards that a gradient costs, where `benchmarks.throughput` has not measured the victim
+LSTM_GRADIENT = 4.2  # cost of a gradient in forward passes, if `benchmarks.throughput` has not measured the victim
 
 
 def gradient_cost(victim: str, results: Path = RESULTS) -> float:
-    """What a gradient costs, in forwards of the bare model, as `benchmarks.throughput` found it."""
+    """Cost of a gradient in forward passes of the bare model, as measured by `benchmarks.throughput`."""
     path = results / "throughput.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     speed = {row["call"]: row["bare texts/s"] for row in rows if row["victim"] == victim.rpartition(":")[2]}
@@ -36,7 +36,7 @@ def gradient_cost(victim: str, results: Path = RESULTS) -> float:
 
 
 def row(cell: Cell, search: Search, records: Sequence[Record], wrong: int) -> dict[str, Any]:
-    """The figures of one search in one cell. Counts and seconds are of all texts together."""
+    """The figures of one search in one cell. Counts and seconds are totals over all texts."""
     n = len(records)
     right = [record for record in records if record["predicted"] == record["label"]]
     won = [record for record in right if record["broken"]]
@@ -67,7 +67,7 @@ def row(cell: Cell, search: Search, records: Sequence[Record], wrong: int) -> di
 
 
 def rows(folder: Folder, records: Mapping[Key, Record], found: Mapping[Key, str]) -> list[dict[str, Any]]:
-    """A row for each cell and search of a run, with machine, versions and date of its last session."""
+    """One row per cell and search of a run, with machine, versions and date of its last session."""
     sessions, settings = folder.sessions(), folder.settings
     out = []
     for cell in CELLS.values():
@@ -78,23 +78,23 @@ def rows(folder: Folder, records: Mapping[Key, Record], found: Mapping[Key, str]
             wrong = sum(bool(found[key]) for key in mine)
             about = sessions[max(record["session"] for record in mine.values())]
             versions = {**about["versions"], **({"peer": about["peer_versions"]} if search.peer else {})}
-            origin = {"machine": about["machine"], "versions": versions, "date": about["date"]}
+            origin = {key: about.get(key) for key in ("machine", "date", "commit")} | {"versions": versions}
             out.append({**row(cell, search, list(mine.values()), wrong), **settings, **origin})
     return out
 
 
 def texts(records: Mapping[Key, Record]) -> list[dict[str, Any]]:
-    """A row for each cell and text: what every search made of it."""
+    """One row per cell and text, with the result of every search."""
     out: dict[tuple[str, int], dict[str, Any]] = {}
     for record in records.values():
         about = {name: record[name] for name in ("cell", "id", "words", "budget", "candidates", "space")}
         about["right"] = record["predicted"] == record["label"]
         line = out.setdefault((record["cell"], record["id"]), {**about, "searches": {}})
-        # Another space would be another problem, and nothing could be compared.
+        # Results in different search spaces cannot be compared.
         if line["space"] != record["space"]:
             raise ValueError(
                 f"text {record['id']} of {record['cell']} was attacked in two search spaces; has the victim or the "
-                "data changed? Begin again in another folder"
+                "data changed? Start again in another folder"
             )
         passes = record["forwards"] + record["backwards"]
         made = [int(record["broken"]), record["changes"], passes, float(f"{record['seconds']:.4g}")]
@@ -115,13 +115,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("peers-run"))
     parser.add_argument("--victims", type=Path, default=Path("victims"))
-    parser.add_argument("--results", type=Path, help="where rows go; benchmarks/results for a run on test texts")
+    parser.add_argument(
+        "--results", type=Path, help="folder for the results [default: benchmarks/results for a run on test texts]"
+    )
     options = parser.parse_args()
     folder = Folder(options.out)
     try:
-        # What was tuned on is no result.
+        # Texts used for tuning give no results.
         results = options.results or (RESULTS if folder.settings["split"] == "test" else options.out)
-        records = folder.records()  # once: a run may be going on
+        records = folder.records()  # read once: a run may be in progress
         found = verdicts(records, folder.settings["split"], options.victims)
         write(results / "peers.jsonl", rows(folder, records, found))
         write(results / "peers_texts.jsonl", texts(records))

@@ -15,8 +15,8 @@ from benchmarks.peers.ours import attack
 from benchmarks.peers.peer import Peer, interpreter
 from benchmarks.peers.records import Folder, Key, Record
 from benchmarks.peers.texts import Chunk, Split, candidates, chunks, neighbours
-from benchmarks.results_file import pedigree
-from discotext import victim_from
+from benchmarks.results_file import provenance
+from discotext.victims import load_victim
 
 CHUNK = 50  # texts that go through all searches before the next come; ours takes them in one go
 
@@ -43,7 +43,7 @@ class Run:
     def begin(self) -> None:
         settings = {"split": self.split, "seed": self.seed, "threads": self.threads, "chunk": CHUNK}
         self.folder.begin({**settings, "peer_batch": self.batch, "candidates": NEIGHBOURS})
-        self.session = self.folder.begin_session(pedigree())
+        self.session = self.folder.begin_session(provenance())
         self.done = self.folder.records()
 
     def check(self, cells: Collection[str]) -> None:
@@ -70,7 +70,7 @@ class Run:
         address = self.address(cell)
         if not any(self.missing(cell, search) for search in chosen):
             return
-        victim: Any = victim_from(address)
+        victim: Any = load_victim(address)
         peer: Peer | None = None
         start = 0
         try:
@@ -133,7 +133,7 @@ class Run:
         return made
 
     def address(self, cell: Cell) -> str:
-        """The victim as `victim_from` takes it, or a sentence about how to make it."""
+        """The victim as `load_victim` takes it, or a sentence about how to make it."""
         kind, _, name = cell.victim.rpartition(":")
         folder = self.victims / name
         if not folder.is_dir():
@@ -147,7 +147,7 @@ class Run:
     def start(self, address: str) -> Peer:
         """TextAttack's process, and a new session that knows its versions."""
         peer = Peer(self.peer_python, address, self.threads, self.batch, self.out / "driver.log")
-        self.session = self.folder.begin_session({**pedigree(), "peer_versions": peer.versions})
+        self.session = self.folder.begin_session({**provenance(), "peer_versions": peer.versions})
         return peer
 
 

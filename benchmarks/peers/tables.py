@@ -1,6 +1,6 @@
 """Tables and pictures of the side-by-side benchmark, from its results alone.
 
-python -m benchmarks.peers.tables            prints the tables, draws the pictures
+python -m benchmarks.peers.tables            prints the tables, draws the pictures, writes the docs
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from benchmarks.peers.cells import CELLS, title
 from benchmarks.peers.plots import draw_all
 from benchmarks.results_file import PICTURES, RESULTS
-from benchmarks.tables import put, table
-from discotext.experiment.metrics import chance
+from benchmarks.tables import origin, put, table
+from discotext.experiment.summary import mcnemar_of_pairs
 
 Row = dict[str, Any]
 HEROES = ("disco", "disco-high")
@@ -36,6 +36,7 @@ def matrix(rows: Sequence[Row], shown: Callable[[Row], str], before: Callable[[R
     full = {cell: max((row for row in rows if row["cell"] == cell), key=lambda row: int(row["n"])) for cell in cells}
     lines = []
     if before is not None:
+        lines.append(["texts", *(str(full[cell]["n"]) for cell in cells)])
         lines.append(["before", *(before(full[cell]) for cell in cells)])
     for search in searches:
         line = [f"`{search}`"]
@@ -45,6 +46,15 @@ def matrix(rows: Sequence[Row], shown: Callable[[Row], str], before: Callable[[R
             line.append("" if row is None else shown(row) + few + ("" if row["verified"] else " (not verified)"))
         lines.append(line)
     return table(["search", *map(title, cells)], lines)
+
+
+def two_digits(value: float) -> str:
+    """Two significant digits, without an exponent: a third would be noise on a machine that is shared.
+
+    >>> two_digits(169.7), two_digits(0.00188)
+    ('170', '0.0019')
+    """
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 def accuracy(rows: Sequence[Row]) -> str:
@@ -66,7 +76,7 @@ def passes(rows: Sequence[Row]) -> str:
 
 
 def seconds(rows: Sequence[Row]) -> str:
-    return matrix(rows, lambda row: f"{row['seconds'] / max(row['attacked'], 1):.3g}")
+    return matrix(rows, lambda row: two_digits(row["seconds"] / max(row["attacked"], 1)))
 
 
 def inside(rows: Sequence[Row]) -> str:
@@ -102,7 +112,7 @@ def cost(row: Row, what: str) -> float:
 
 
 def ratios(rows: Sequence[Row]) -> str:
-    """How many times as dear the other is, cell by cell; and the share of our time that is the victim's."""
+    """Cost ratio, other ÷ ours, cell by cell; and the share of our time that is spent inside the victim."""
     cells = [cell for cell in CELLS if any(row["cell"] == cell for row in rows)]
     found = {(row["search"], row["cell"]): row for row in rows}
     lines = []
@@ -110,7 +120,7 @@ def ratios(rows: Sequence[Row]) -> str:
         both = [(found.get((other, cell)), found.get((ours, cell))) for cell in cells]
         if any(first and second for first, second in both):
             values = [cost(first, what) / cost(second, what) if first and second else None for first, second in both]
-            lines.append([shown, *("" if value is None else f"{value:.3g}" for value in values)])
+            lines.append([shown, *("" if value is None else two_digits(value) for value in values)])
     for hero in HEROES:
         mine = [found.get((hero, cell)) for cell in cells]
         shares = ("" if row is None else f"{100 * row['victim_seconds'] / row['seconds']:.0f} %" for row in mine)
@@ -124,7 +134,7 @@ def p_value(only_first: int, only_second: int) -> float:
     >>> p_value(0, 5), p_value(3, 3)
     (0.0625, 1.0)
     """
-    return chance([(True, False)] * only_first + [(False, True)] * only_second)
+    return mcnemar_of_pairs([(True, False)] * only_first + [(False, True)] * only_second)
 
 
 def pairs(texts: Iterable[Mapping[str, Any]], hero: str, least: int = 1) -> list[list[str]]:
@@ -159,32 +169,22 @@ def pairs(texts: Iterable[Mapping[str, Any]], hero: str, least: int = 1) -> list
 
 
 def against(texts: Sequence[Mapping[str, Any]]) -> str:
-    head = ["ours", "against", "texts", "only ours breaks", "only the other", "p", "words changed, both break"]
+    head = ["ours", "against", "texts", "only ours flips", "only the other flips", "p", "words changed, both flip"]
     return table(head, [line for hero in HEROES for line in pairs(texts, hero)])
 
 
-def brief(rows: Sequence[Row]) -> str:
-    """What the README shows: two cells, side by side."""
-    shown = {
-        "disco": "`disco`",
-        "disco-high": "`disco-high`",
-        "greedy": "our `greedy`",
-        "textattack-greedy": "TextAttack `GreedySearch`",
-        "textattack-wir-delete": "TextAttack `GreedyWordSwapWIR`, delete",
-        "textattack-wir-gradient": "TextAttack `GreedyWordSwapWIR`, gradient",
+def blocks(rows: Sequence[Row], texts: Sequence[Row]) -> list[tuple[Path, str, str]]:
+    """(page, marker, text) of what these results say in the docs."""
+    page = PICTURES.parent / "benchmarks" / "textattack.md"
+    measured = origin("peers", rows)
+    tables = {
+        "accuracy": accuracy(rows),
+        "passes": passes(rows),
+        "seconds": seconds(rows),
+        "ratios": ratios(rows),
+        "pairs": against(texts),
     }
-    found = {(row["cell"], row["search"]): row for row in rows}
-    lines = []
-    for search, name in shown.items():
-        line = [name]
-        for cell in ("ag_news-20", "imdb-5"):
-            row = found[cell, search]
-            spent, took = (row["forwards"] + row["backwards"]) / row["attacked"], row["seconds"] / row["attacked"]
-            line += [f"{100 * row['adversarial_accuracy']:.1f} %", f"{spent:,.0f}", f"{took:.2g}"]
-            line += [f"{row['words_changed']:.1f}"]
-        lines.append(line)
-    four = ["accuracy left", "passes", "seconds", "words"]
-    return table(["search", "AG News, 20 %: " + four[0], *four[1:], "IMDB, 5 %: " + four[0], *four[1:]], lines)
+    return [(page, f"peers-{name}", f"{text}\n\n{measured}") for name, text in tables.items()]
 
 
 def main() -> None:
@@ -201,17 +201,15 @@ def main() -> None:
         ("Passes for each text attacked (in brackets forward-equivalents)", passes(rows)),
         ("Seconds for each text attacked", seconds(rows)),
         ("Of these inside the victim, %", inside(rows)),
-        ("How many times as dear the other is", ratios(rows)),
+        ("Cost ratio, other ÷ ours", ratios(rows)),
         ("Words changed where the text was broken", words(rows)),
         ("Text by text, all cells together", against(every)),
     ):
         print(f"\n{heading}\n\n{text}")
     draw_all(rows, every, options.pictures)
     if options.results == RESULTS:
-        put(PICTURES.parents[1] / "README.md", "peers-readme", brief(rows))
-        sections = (accuracy(rows), passes(rows), seconds(rows), ratios(rows), against(every))
-        for name, text in zip(("accuracy", "passes", "seconds", "ratios", "pairs"), sections, strict=True):
-            put(PICTURES.parent / "solvers.md", f"peers-{name}", text)
+        for page, name, text in blocks(rows, every):
+            put(page, name, text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The texts of a cell, in the order in which they are attacked, and their search spaces."""
+"""The texts of a cell, in the order of attack, and their search spaces."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import numpy as np
 
 from benchmarks.peers.cells import NEIGHBOURS, Cell
 from benchmarks.peers.coding import Coded
-from discotext import Candidates, Space, load_data
-from discotext.text.place import Place
-from discotext.text.sources import read_synonyms
+from discotext import Candidates, Space
+from discotext.data import load_data
+from discotext.text.sources import Source, read_synonyms
+from discotext.text.words import WordContext
 
 Split = Literal["test", "train"]
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Texts that go through all searches before the next come. ids: their rows in the data."""
+    """Texts that all searches attack before the next chunk. ids: their rows in the data."""
 
     ids: list[int]
     labels: list[int]
@@ -47,10 +48,10 @@ class Chunk:
 
 
 def neighbours() -> Path:
-    """The published list of candidates, or a sentence about where it is looked for."""
+    """The published list of candidates; the error says where it is expected."""
     folder = os.environ.get("DISCOTEXT_DATA")
     if not folder:
-        raise ValueError(f"DISCOTEXT_DATA is not set; name the folder that holds neighbours/{NEIGHBOURS}")
+        raise ValueError(f"DISCOTEXT_DATA is not set; set it to the folder that contains neighbours/{NEIGHBOURS}")
     path = Path(folder) / "neighbours" / NEIGHBOURS
     if not path.is_file():
         raise ValueError(f"there is no {path}; DISCOTEXT_DATA names the folder that holds neighbours/{NEIGHBOURS}")
@@ -58,28 +59,27 @@ def neighbours() -> Path:
 
 
 @dataclass(frozen=True)
-class Published:
-    """A list as it was published: what stands beside a word, and nothing for words that it does not have.
+class Published(Source):
+    """A list as it was published: the entries of a word, and nothing for words that are not in it.
 
-    (Our own `--synonyms` also looks a word up by its dictionary form; others who used the list did not.)
+    (`--synonyms` also looks up the lemma of a word; others who used the list did not.)
     """
 
     words: Mapping[str, Sequence[str]]
-    name: str = "published"
-    context: bool = False
+    name = "published"
 
-    def of(self, place: Place) -> Sequence[str]:
-        return self.words.get(place.lower, ())
+    def propose(self, context: WordContext) -> Sequence[str]:
+        return self.words.get(context.lower, ())
 
 
 def candidates(victim: Any) -> Candidates:
-    """All that the published list has for a word, less what the victim does not know."""
+    """The entries of the published list that the victim knows."""
     finder = Candidates(Published(read_synonyms(neighbours())), filters=())
-    return finder.known_to(getattr(victim, "vocabulary", None))
+    return finder.restrict_to(getattr(victim, "vocabulary", None))
 
 
 def chunks(cell: Cell, finder: Candidates, split: Split, seed: int, limit: int, size: int) -> Iterator[Chunk]:
-    """The first texts of a seeded order of the data, the same for every cell of a data set: so a larger run goes on."""
+    """The first texts in a seeded order of the data, the same for every cell, so that a run can be extended."""
     examples = load_data(cell.data, split)
     order = np.random.default_rng(seed).permutation(len(examples))[: min(limit, cell.texts)]
     for start in range(0, len(order), size):

@@ -1,11 +1,11 @@
-"""A third look at every record, by code that neither search uses: is the text that came back what it is said to be?
+"""Verify every record with code that neither search uses.
 
     python -m benchmarks.peers.verify --out peers-run --victims victims
 
-The text is read from the data again and the returned string is split anew. Nothing but words may differ, in at most m
-places, m worked out again, each word by one of the published list that the victim knows. A victim loaded for this
-alone is asked about both strings: it must be right about the first, and wrong about the second exactly if the record
-says so. A text that was wrong before must come back as it was.
+The text is read from the data again and the returned string is split again. Only words may differ, at most m of them (m
+is computed again), each replaced by a word of the published list that the victim knows. A freshly loaded victim scores
+both strings: it must classify the original correctly, and the result incorrectly if and only if the record says so. A
+text that was misclassified before must be returned unchanged.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from typing import Any
 from benchmarks.peers.cells import CELLS, Cell
 from benchmarks.peers.records import Folder, Key, Record
 from benchmarks.peers.texts import Split, neighbours
-from discotext import load_data, victim_from
+from discotext.data import load_data
 from discotext.text.words import split
+from discotext.victims import load_victim
 
 FINE = ""
-CALL = 64  # strings the victim is asked about at once
+CALL = 64  # batch size of the victim
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def published(path: Path) -> dict[str, set[str]]:
 
 
 def most(words: int, share: str | None, number: int | None) -> int:
-    """How many words may change: the number, or the share rounded down but at least one.
+    """The number of words that may change: the number, or the share rounded down but at least one.
 
     >>> most(30, "0.1", None), most(29, "0.1", None), most(9, "0.1", None), most(2, None, 3)
     (3, 2, 1, 2)
@@ -61,32 +62,34 @@ def most(words: int, share: str | None, number: int | None) -> int:
 
 
 def changes(original: str, returned: str, rules: Rules) -> int | str:
-    """How many words were changed, or what is wrong."""
+    """The number of changed words, or what is wrong."""
     before, after = split(original), split(returned)
     if before.gaps != after.gaps:
-        return "something beside words has changed"
+        return "something other than words has changed"
     pairs = [(old, new) for old, new in zip(before.words, after.words, strict=True) if old != new]
     wrong = [(old, new) for old, new in pairs if not rules.allow(old, new)]
-    return f"{wrong[0][1]!r} is no candidate of {wrong[0][0]!r}" if wrong else len(pairs)
+    return f"{wrong[0][1]!r} is not a candidate of {wrong[0][0]!r}" if wrong else len(pairs)
 
 
 def verdict(
     record: Record, cell: Cell, original: str, label: int, rules: Rules, predicted: Callable[[str], int]
 ) -> str:
-    """Nothing if the record holds, else what is wrong with it. predicted: the victim's class of a string."""
+    """What is wrong with a record, or an empty string. predicted: the victim's class of a string."""
     m = most(len(split(original).words), cell.share, cell.words)
     changed = changes(original, record["text"], rules)
     right = predicted(original) == label
     if record["label"] != label or record["budget"] != m:
         return f"label {record['label']} and m {record['budget']}, but they are {label} and {m}"
     if (record["predicted"] == label) != right:
-        return f"the victim is said to be {'right' if record['predicted'] == label else 'wrong'} at first, but is not"
+        return (
+            f"the record says the victim was {'right' if record['predicted'] == label else 'wrong'} before; it was not"
+        )
     if isinstance(changed, str):
         return changed
     if changed != record["changes"] or changed > m:
         return f"{changed} words changed, of {m} allowed; the record says {record['changes']}"
     if not right:
-        return FINE if not changed and not record["broken"] else "attacked although it was wrong before"
+        return FINE if not changed and not record["broken"] else "attacked although it was misclassified before"
     wrong_now = predicted(record["text"]) != label
     if wrong_now != record["broken"]:
         return f"the victim is {'wrong' if wrong_now else 'right'} about the text, the record says otherwise"
@@ -94,7 +97,7 @@ def verdict(
 
 
 class Predictions:
-    """What a victim says of strings, each asked once."""
+    """The victim's classes of strings, each computed once."""
 
     def __init__(self, victim: Any, texts: Iterable[str]) -> None:
         every = sorted(set(texts), key=len)
@@ -108,14 +111,14 @@ class Predictions:
 
 
 def verdicts(records: Mapping[Key, Record], split: Split, victims: Path) -> dict[Key, str]:
-    """What is wrong with each record of a run; an empty string where nothing is."""
+    """What is wrong with each record of a run; an empty string if nothing is."""
     listed, found = published(neighbours()), {}
     for cell in CELLS.values():
         mine = {key: record for key, record in records.items() if key[0] == cell.name}
         if not mine:
             continue
         kind, _, name = cell.victim.rpartition(":")
-        victim: Any = victim_from(f"{kind}:{victims / name}" if kind else str(victims / name))
+        victim: Any = load_victim(f"{kind}:{victims / name}" if kind else str(victims / name))
         vocabulary = getattr(victim, "vocabulary", None)
         rules = Rules(listed, lambda word, known=vocabulary: known is None or word in known)  # type: ignore[misc]
         data = load_data(cell.data, split)
@@ -128,7 +131,7 @@ def verdicts(records: Mapping[Key, Record], split: Split, victims: Path) -> dict
 
 
 def tell(found: Mapping[Key, str]) -> int:
-    """Say what does not hold, and how many records do; how many do not."""
+    """Print what is wrong; returns the number of wrong records."""
     wrong = {key: what for key, what in found.items() if what}
     for key, what in wrong.items():
         print(*key, what, sep="\t", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when it is called."""
+"""The command line: one file per command, imported when the command runs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,36 @@ import click
 
 from discotext.version import __version__
 
-COMMANDS = {
-    "demo": "Train a small classifier of film reviews, attack it, and show what a few synonyms do to it.",
-    "data": "List the named data sets, or tell origin, licence and checksum of one.",
-    "train": "Train a classifier of the paper's kind on a data set, and print its accuracy on texts it has not seen.",
-    "predict": "Print what a victim predicts for each text, as JSON lines: text, label, predicted, scores.",
-    "check": "Tell whether a victim is fit to be attacked: accuracy, determinism, gradients, logits or probabilities.",
-    "attack": "Attack a victim on data: how many texts can be turned by changing a few words?",
-    "compare": "Compare solvers on the same texts, candidates and budget, in one table.",
-    "merge": "Put the shards of one attack together into one run.",
-    "augment": "Write a run's texts and the texts that turned the victim, with their true labels, as data to train on.",
-    "candidates": "Show what may replace each word of a text, and by which filter the rest was refused.",
-    "report": "Make a table, a page and files of a run's records.",
-    "reproduce": "Make the paper's table again, its own figures beside ours.",
-    "optima": "Solve problems whose optimum is known with every solver, and show them side by side.",
-    "counterfit": "Fit word vectors to synonyms and antonyms, and say what it did.",
+WIDTH = 100  # columns of a help page at most
+SECTIONS = {
+    "Attack": {
+        "demo": "Train a small sentiment classifier, attack it, and write a report.",
+        "attack": "Attack a classifier: how many predictions flip when a few words change?",
+        "compare": "Compare solvers on the same texts, candidates and budgets.",
+        "report": "Print the results of a run, and write them as an HTML page.",
+        "merge": "Merge the shards of an attack into one run.",
+        "augment": "Write a run's texts and its successful attacks as training data.",
+    },
+    "Models and data": {
+        "train": "Train a classifier on a data set, and print its test accuracy.",
+        "predict": "Print a classifier's predictions as JSON lines.",
+        "check": "Check whether a classifier is fit to be attacked.",
+        "data": "List the named data sets, or describe one.",
+    },
+    "Candidates and vectors": {
+        "candidates": "Show the candidates for each word of a text.",
+        "counterfit": "Counter-fit word vectors to synonyms and antonyms.",
+    },
+    "Paper and benchmarks": {
+        "reproduce": "Reproduce the paper's table, next to its own figures.",
+        "optima": "Compare solvers on problems whose optimum is known.",
+    },
 }
+COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and first sentence, and imports only the one that runs."""
+    """A group that knows its commands by name and summary, and imports only the one that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -40,22 +50,36 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        from discotext.cli.ending import ending_well
+        from discotext.cli.errors import report_errors
 
-        with ending_well(ctx):
+        with report_errors(ctx):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
+    epilog="Run `discotext COMMAND --help` for the options and examples of a command.",
+)
 @click.version_option(__version__, prog_name="discotext")
 def cli() -> None:
-    """How far can a few word changes push a text classifier, and how near is that to the true worst case?"""
+    """Attack text classifiers with synonyms, and measure how close the attack is to the worst case.
+
+    \b
+    Examples:
+      discotext demo
+      discotext train movie_reviews --out victim
+      discotext attack victim movie_reviews --budget 0.1 --limit 100 --out run
+      discotext report run
+    """
 
 
 def main() -> None:
-    """Run the command line. A mistake of the user's ends in one sentence and status 1, a wrong call in status 2."""
+    """Run the command line. Errors end in one sentence and status 1, a wrong command line in status 2."""
     cli(prog_name="discotext")

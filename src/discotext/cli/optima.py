@@ -1,28 +1,25 @@
-"""discotext optima: every solver on the same problems, beside the true optimum."""
+"""discotext optima: every solver on problems whose optimum is known."""
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from discotext.cli.options import Count
-from discotext.oracle import Oracle
-from discotext.problem import Batch
-from discotext.setfunctions import read_subset, subset_sum
-from discotext.solution import Solution, Status
-from discotext.solvers import Disco, Exact, Solver, solver_named
-from discotext.solving import solve
-from discotext.yardstick import RandomNetworks
+from discotext.cli.help import GroupedCommand, option
+from discotext.cli.options import Count, json_option, seed_option
+from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.progress import make_progress
 
-NAMES = [
+if TYPE_CHECKING:
+    from discotext.core.oracle import Oracle
+    from discotext.core.problem import Batch
+    from discotext.core.solution import Solution
+    from discotext.search.solver import Solver
+
+COMPARED = [
     "exact",
     "disco-high",
     "disco",
@@ -53,30 +50,39 @@ class Row:
     proved: int
 
 
-@click.command()
-@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which random problems.")
-@click.option("--networks", default=50, show_default=True, type=Count(1), help="How many random networks.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output instead of tables.")
-def command(seed: int, networks: int, as_json: bool) -> None:
-    """Solve problems whose optimum is known with every solver, and show them side by side.
+@click.command(cls=GroupedCommand)
+@option("--networks", section="Problems", default=50, type=Count(1), metavar="N", help="Number of random networks.")
+@seed_option("Problems")
+@json_option("one JSON object instead of tables")
+def command(networks: int, seed: int, as_json: bool) -> None:
+    """Compare solvers on problems whose optimum is known.
 
-    First random neural networks over 12 words with 5 candidates each, at most 3 changes: 15,185 choices each, all
-    enumerated, so that the true optimum is known and every solver can be measured against it. Then a subset-sum puzzle,
-    the problem behind the proof that this is NP-hard.
+    First on random neural networks over 12 words with 5 candidates each and at most 3 changes: all 15,185 choices are
+    enumerated, so that every solver can be measured against the true optimum. Then on a subset-sum puzzle, the problem
+    behind the proof of NP-hardness.
+
+    \b
+    Examples:
+      discotext optima
+      discotext optima --networks 10 --seed 1
+      discotext optima --json > optima.json
     """
-    talk = Console(stderr=True)
-    integers, target = puzzle(seed)
+    from discotext.search.loop import solve
+    from discotext.theory import read_subset, subset_sum
+    from discotext.theory.random_networks import RandomNetworks
+
+    integers, target = make_puzzle(seed)
     oracle = RandomNetworks(range(1000 * seed, 1000 * seed + networks))
-    with Progress(console=talk, transient=True) as progress:
-        task = progress.add_task("solving", total=2 * len(NAMES))
+    with make_progress() as progress:
+        task = progress.add_task("solving", total=2 * len(COMPARED))
         answers = {}
         batch, puzzle_oracle = subset_sum(integers, target)
-        for name in NAMES:
-            answers[name] = solve(batch, puzzle_oracle, solver_without_enumeration(name), seed=seed)[0]
+        for name in COMPARED:
+            answers[name] = solve(batch, puzzle_oracle, make_searching_solver(name), seed=seed)[0]
             progress.advance(task)
         rows = []
         best: list[Solution] = []
-        for name in NAMES:
+        for name in COMPARED:
             row, solutions = measure(name, oracle.batch, oracle, best, seed)
             best = best or solutions
             rows.append(row)
@@ -89,7 +95,7 @@ def command(seed: int, networks: int, as_json: bool) -> None:
                 "solvers": {
                     name: {
                         "subset": read_subset(integers, answer.choice),
-                        "off_by": off_by(integers, target, answer),
+                        "off_by": measure_error(integers, target, answer),
                         "forwards": answer.forwards,
                         "backwards": answer.backwards,
                         "proved": answer.proved,
@@ -99,32 +105,42 @@ def command(seed: int, networks: int, as_json: bool) -> None:
             },
             "networks": {"seed": seed, "n": networks, "solvers": {row.solver: asdict(row) for row in rows}},
         }
-        sys.stdout.write(json.dumps(report) + "\n")
+        write_json(report)
         return
-    show_rows(rows, networks)
-    show_puzzle(integers, target, answers)
+    print_networks(rows, networks)
+    print_puzzle(integers, target, answers)
 
 
-def puzzle(seed: int) -> tuple[list[int], int]:
-    """Eighteen integers and the sum of nine of them."""
+def make_puzzle(seed: int) -> tuple[list[int], int]:
+    """Draw eighteen integers, and return them with the sum of nine of them."""
+    import numpy as np
+
     rng = np.random.default_rng(seed)
     integers = rng.integers(100, 10_000, size=18)
     return integers.tolist(), int(rng.choice(integers, size=9, replace=False).sum())
 
 
-def solver_without_enumeration(name: str) -> Solver:
-    """Disco enumerates small spaces, which would hide how well it searches."""
+def make_searching_solver(name: str) -> Solver:
+    """Make a solver; Disco without enumerating small spaces, which would hide how well it searches."""
+    from discotext.solvers import Disco, make_solver
+
     if name == "disco":
         return Disco(enumerate=False)
     if name == "disco-high":
         return Disco(effort="high", enumerate=False)
-    return solver_named(name)
+    return make_solver(name)
 
 
 def measure(name: str, batch: Batch, oracle: Oracle, best: list[Solution], seed: int) -> tuple[Row, list[Solution]]:
-    """Run one solver on all networks. `best`: the optima, empty while they are being found."""
+    """Run one solver on all networks. best: the optima; empty for the exact solver, which finds them."""
+    import numpy as np
+
+    from discotext.core.solution import Status
+    from discotext.search.loop import solve
+    from discotext.solvers import Exact
+
     began = time.perf_counter()
-    solver = Exact() if name == "exact" else solver_without_enumeration(name)
+    solver = Exact() if name == "exact" else make_searching_solver(name)
     solutions = solve(batch, oracle, solver, seed=seed)
     seconds = time.perf_counter() - began
     best = best or solutions
@@ -145,31 +161,38 @@ def measure(name: str, batch: Batch, oracle: Oracle, best: list[Solution], seed:
     return row, solutions
 
 
-def show_puzzle(integers: list[int], target: int, answers: dict[str, Solution]) -> None:
-    console = plain_console()
-    console.print("\nA subset sum, the problem that makes all this NP-hard", style="bold")
+def print_puzzle(integers: list[int], target: int, answers: dict[str, Solution]) -> None:
+    """Print how close each solver comes to the sum."""
+    from discotext.theory import read_subset
+
+    console = make_console()
+    console.print("\nA subset-sum puzzle, the problem behind NP-hardness", style="bold")
     console.print(f"Which of {', '.join(map(str, integers))} add up to {target}?", soft_wrap=True)
-    table = new_table("solver", "off by", "forwards", "backwards")
+    table = make_table("solver", "off by", "forwards", "backwards", left=["solver"])
     for name, answer in answers.items():
-        off = off_by(integers, target, answer)
+        off = measure_error(integers, target, answer)
         table.add_row(name, str(off), str(answer.forwards), str(answer.backwards), style="green" if off == 0 else None)
     console.print(table)
     solved = " + ".join(map(str, read_subset(integers, answers["exact"].choice)))
     console.print(f"Exact found {solved} = {target}.", soft_wrap=True)
     console.print(
-        "To the others this is a landscape of traps: a sum that is nearly right\nsays nothing about where to look."
+        "The others have nothing to follow: a sum that is nearly right does not say\nwhich numbers to exchange."
     )
 
 
-def off_by(integers: list[int], target: int, answer: Solution) -> int:
+def measure_error(integers: list[int], target: int, answer: Solution) -> int:
+    """Return how far the sum of the chosen integers is from the target."""
+    from discotext.theory import read_subset
+
     return abs(sum(read_subset(integers, answer.choice)) - target)
 
 
-def show_rows(rows: list[Row], networks: int) -> None:
-    console = plain_console()
+def print_networks(rows: list[Row], networks: int) -> None:
+    """Print how each solver does on the random networks."""
+    console = make_console()
     title = f"{networks} random networks, 12 words × 5 candidates, at most 3 changes"
     console.print(title, style="bold")
-    table = new_table("solver", "optimum", "gain", "forwards", "backwards", "seconds", "proved")
+    table = make_table("solver", "optimum", "gain", "forwards", "backwards", "seconds", "proved", left=["solver"])
     for row in rows:
         table.add_row(
             row.solver,
@@ -182,17 +205,6 @@ def show_rows(rows: list[Row], networks: int) -> None:
             style="bold" if row.solver == "disco-high" else None,
         )
     console.print(table)
-    console.print("optimum: how often the best of all 15,185 choices was found; gain: share of the")
-    console.print("best gain; forwards, backwards: model calls per network; seconds: all together.")
-
-
-def new_table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "solver" else "right", no_wrap=True)
-    return table
-
-
-def plain_console() -> Console:
-    """Standard output, as wide as the table needs when it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else 200)
+    console.print("optimum: share of networks whose best choice of 15,185 was found; gain: share of")
+    console.print("the best gain; forwards, backwards: passes per network; seconds: in total;")
+    console.print("proved: networks whose optimum was proved.")

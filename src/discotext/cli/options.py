@@ -1,25 +1,28 @@
-"""Options that several commands share, so that they are called the same and mean the same everywhere."""
+"""Arguments and options that several commands share, so that they have the same names and meanings everywhere."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from discotext.cli.help import Decorator, argument, combine, option
+from discotext.cli.names import DATASETS, FILTERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
 
-class Share(click.FloatRange):
-    """A number in a range. NaN, which is neither below nor above anything, is in none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
-            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
-        return found
+FOLDER = click.Path(file_okay=False, path_type=Path)
+RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
+OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+WORKER_OPTIONS = ("workers", "threads", "time_limit", "ray", "ray_address", "gpus")
 
 
 class Count(click.IntRange):
-    """A whole number that every machine can hold."""
+    """An integer with a lower bound that fits into 64 bits."""
+
+    name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
@@ -28,47 +31,293 @@ class Count(click.IntRange):
         return found
 
 
-def data_options(command: Any) -> Any:
-    """Which columns of a file hold text and label."""
-    for name, what in (("label", "the labels"), ("text", "the texts")):
-        option = f"--{name}-column"
-        command = click.option(option, help=f"The column with {what}, where it cannot be told by its name.")(command)
-    return command
+class Number(click.FloatRange):
+    """A number in a range. NaN is in none, although comparisons do not say so."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+        return found
 
 
-def sample_options(command: Any) -> Any:
-    """A seeded, stratified sample."""
-    command = click.option("--seed", default=0, show_default=True, type=Count(0), help="Of all chance.")(command)
-    return click.option("--limit", type=Count(1), help="Take only so many, each class by its share.")(command)
+def complete_names(names: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
+    """Complete a name, with hyphens or underscores as the user writes them.
+
+    >>> [item.value for item in complete_names(("left-to-right", "greedy"), "left_")]
+    ['left_to_right']
+    """
+    typed = "_" if "_" in incomplete else "-" if "-" in incomplete else None
+    spelt = [name if typed is None else name.replace("_" if typed == "-" else "-", typed) for name in names]
+    return [CompletionItem(name) for name in spelt if name.startswith(incomplete)]
 
 
-def trust_option(command: Any) -> Any:
-    """Load what could run code."""
-    return click.option("--trust", is_flag=True, help="Load a pickled sklearn: file, which runs what it holds.")(
-        command
+def complete_solver(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return complete_names(("auto", *SOLVERS), incomplete)
+
+
+def complete_dataset(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return complete_names(DATASETS, incomplete)
+
+
+def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a data set's name or a file."""
+    return [*complete_names(DATASETS, incomplete), CompletionItem(incomplete, type="file")]
+
+
+def complete_victim(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a victim's prefix or a folder."""
+    prefixes = [CompletionItem(prefix) for prefix in VICTIM_PREFIXES if prefix.startswith(incomplete)]
+    return [*prefixes, CompletionItem(incomplete, type="dir")]
+
+
+victim_argument = argument(
+    "victim",
+    "A folder written by `discotext train`, hf:NAME_OR_FOLDER (Hugging Face), sklearn:FILE (scikit-learn, saved with "
+    "skops), py:MODULE_OR_FILE:FUNCTION (Python function), or http(s)://URL (web service).",
+    shell_complete=complete_victim,
+)
+
+
+def data_argument(split: str) -> Decorator:
+    """DATA; of a named data set, the command takes this split."""
+    return argument(
+        "data",
+        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl or .parquet file with "
+        "texts and labels; or - for JSON lines on standard input.",
+        shell_complete=complete_data,
     )
 
 
-WORKER_OPTIONS = ("workers", "threads", "time_limit", "ray", "ray_address", "gpus")
+column_options = combine(
+    *(
+        option(
+            f"--{name}-column",
+            section="Data",
+            metavar="NAME",
+            show_default="detected by name",
+            help=f"Column with the {name}s.",
+        )
+        for name in ("text", "label")
+    )
+)
+trust_option = option(
+    "--trust", section="Data", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
+)
 
 
-def worker_options(command: Any) -> Any:
-    """Who does the work."""
-    for option in (
-        click.option(
-            "--gpus",
-            type=Share(0),
-            help="With Ray: GPUs of each worker; 1 for a network unless told.",
-        ),
-        click.option("--ray-address", help="Work on this Ray cluster: 'auto', HOST:6379 or ray://HOST:10001."),
-        click.option("--ray", is_flag=True, help="Work on a Ray of its own on this machine."),
-        click.option(
-            "--time-limit",
-            type=Share(0, min_open=True),
-            help="Seconds for the texts of a unit; a text that takes longer alone is given up, and its record says so.",
-        ),
-        click.option("--threads", type=Count(1), help="Of each worker; the processors are shared out unless told."),
-        click.option("--workers", type=Count(1), help="How many processes; records are the same."),
-    ):
-        command = option(command)
-    return command
+def limit_option(verb: str) -> Decorator:
+    """--limit, without a default."""
+    return option(
+        "--limit",
+        section="Data",
+        type=Count(1),
+        metavar="N",
+        show_default="all texts",
+        help=f"{verb} a stratified random sample of N texts.",
+    )
+
+
+def seed_option(section: str, effect: str = "") -> Decorator:
+    """--seed; effect: what depends on it, where that is not obvious."""
+    return option(
+        "--seed", section=section, type=Count(0), metavar="N", default=0, help=f"Random seed{effect and ' ' + effect}."
+    )
+
+
+def json_option(form: str) -> Decorator:
+    """--json; form: what is printed."""
+    return option("--json", "as_json", section="Output", is_flag=True, help=f"Print {form}.")
+
+
+worker_options = combine(
+    option(
+        "--workers",
+        section="Workers",
+        type=Count(1),
+        metavar="N",
+        show_default="1; with Ray, as many as fit",
+        help="Number of worker processes. Does not affect the records.",
+    ),
+    option(
+        "--threads",
+        section="Workers",
+        type=Count(1),
+        metavar="N",
+        show_default="cores ÷ workers; with Ray, 1",
+        help="Threads per worker.",
+    ),
+    option(
+        "--time-limit",
+        section="Workers",
+        type=Number(0, min_open=True),
+        metavar="SECONDS",
+        show_default="none",
+        help="Time limit per chunk of texts. A text that exceeds it on its own is recorded as failed.",
+    ),
+    option("--ray", section="Workers", is_flag=True, help="Start Ray on this machine (needs discotext[ray])."),
+    option(
+        "--ray-address",
+        section="Workers",
+        metavar="ADDRESS",
+        help="Use a running Ray cluster: auto, HOST:6379 or ray://HOST:10001 (needs discotext[ray]).",
+    ),
+    option(
+        "--gpus",
+        section="Workers",
+        type=Number(0),
+        metavar="NUMBER",
+        show_default="1 for a neural network if the cluster has GPUs, else 0",
+        help="GPUs per worker, with Ray. Fractions share a GPU.",
+    ),
+)
+
+candidate_options = combine(
+    option(
+        "--source",
+        "sources",
+        section="Candidates",
+        multiple=True,
+        type=click.Choice(SOURCES),
+        show_default="neighbours and wordnet, or the source that --synonyms or --masked-lm implies",
+        help="Source of candidates. Repeatable.",
+    ),
+    option(
+        "--candidates",
+        "per_word",
+        section="Candidates",
+        type=Count(1),
+        metavar="N",
+        default=8,
+        help="Maximum number of candidates per word.",
+    ),
+    option(
+        "--synonyms",
+        section="Candidates",
+        multiple=True,
+        type=EXISTING_FILE,
+        metavar="FILE",
+        help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, the filters frequency, "
+        "similarity and sense are off. Repeatable.",
+    ),
+    option(
+        "--vectors",
+        section="Candidates",
+        type=EXISTING_FILE,
+        metavar="FILE",
+        show_default="those in the package",
+        help="Word vectors: .txt (GloVe), .vec, .bin, .npz or .safetensors.",
+    ),
+    option(
+        "--masked-lm",
+        section="Candidates",
+        metavar="NAME_OR_FOLDER",
+        help="Masked language model, for --source masked-lm (needs discotext[hf]).",
+    ),
+    option(
+        "--combine",
+        section="Candidates",
+        type=click.Choice(["any", "all"]),
+        default="any",
+        help="With several sources: accept what any of them proposes, or only what all do.",
+    ),
+    option(
+        "--without",
+        section="Candidates",
+        multiple=True,
+        type=click.Choice(FILTERS),
+        metavar="FILTER",
+        help=f"Disable a filter: {join_names(FILTERS)} (all but unknown-to-victim). Repeatable.",
+    ),
+    option(
+        "--similarity",
+        section="Candidates",
+        type=Number(-1, 1),
+        metavar="COSINE",
+        show_default="0.5",
+        help="Filter similarity: minimum cosine similarity of the word vectors, -1 to 1.",
+    ),
+    option(
+        "--sense",
+        section="Candidates",
+        type=Number(0, 1),
+        metavar="PROBABILITY",
+        show_default="0.4",
+        help="Filter sense: minimum probability that both words have the same sense, 0 to 1. 0.9 is strict.",
+    ),
+    option(
+        "--sentence-encoder",
+        section="Candidates",
+        metavar="NAME_OR_FOLDER",
+        help="Enable the filter sentence, with this sentence encoder (needs discotext[hf]).",
+    ),
+    option(
+        "--tagger",
+        section="Candidates",
+        type=click.Choice(TAGGERS),
+        default="light",
+        help="Part-of-speech tagger. spacy needs discotext[spacy].",
+    ),
+)
+
+attack_options = combine(
+    option(
+        "--budget",
+        section="Attack",
+        multiple=True,
+        metavar="SHARE",
+        show_default="0.2",
+        help="Share of the words that may change, above 0 and at most 1. Repeatable.",
+    ),
+    option(
+        "--words",
+        section="Attack",
+        multiple=True,
+        type=Count(0),
+        metavar="N",
+        help="Number of words that may change, instead of --budget. Repeatable.",
+    ),
+    option(
+        "--target",
+        section="Attack",
+        type=Count(0),
+        metavar="CLASS",
+        show_default="any wrong class",
+        help="Target class, as a number from 0.",
+    ),
+    seed_option("Attack"),
+    limit_option("Attack"),
+    column_options,
+    trust_option,
+    option(
+        "--out",
+        section="Output",
+        type=RUN_FOLDER,
+        metavar="FOLDER",
+        help="Folder for the records. Repeat the command to resume an interrupted run.",
+    ),
+    json_option("one JSON object per budget instead of tables"),
+    candidate_options,
+    worker_options,
+    option(
+        "--shard",
+        section="Workers",
+        metavar="I/N",
+        help="Attack only part I of N. Combine the parts with `discotext merge`.",
+    ),
+)
+
+
+def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
+    """--solver, with the names it accepts."""
+    return option(
+        "--solver",
+        *names,
+        section="Attack",
+        metavar="NAME",
+        shell_complete=complete_solver,
+        help=f"{text}: auto, {join_names(SOLVERS)}. auto selects disco if the victim has gradients, else greedy.",
+        **settings,
+    )

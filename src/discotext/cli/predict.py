@@ -1,22 +1,32 @@
-"""discotext predict: what a victim says about texts."""
+"""discotext predict: a victim's predictions for texts."""
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
-from discotext.cli.options import data_options, sample_options, trust_option
+from discotext.cli.help import GroupedCommand
+from discotext.cli.options import (
+    column_options,
+    data_argument,
+    limit_option,
+    seed_option,
+    trust_option,
+    victim_argument,
+)
+from discotext.cli.output import write_json
+from discotext.cli.progress import make_progress
 
 CHUNK = 512  # texts scored before their lines are written
 
 
-@click.command()
-@click.argument("victim")
-@click.argument("data")
-@data_options
-@sample_options
+@click.command(cls=GroupedCommand)
+@victim_argument
+@data_argument("test")
+@limit_option("Predict")
+@seed_option("Data")
+@column_options
 @trust_option
 def command(
     victim: str,
@@ -27,30 +37,31 @@ def command(
     seed: int,
     trust: bool,
 ) -> None:
-    """Print what a victim predicts for each text, as JSON lines: text, label, predicted, scores.
+    """Print a classifier's predictions as JSON lines.
 
-    VICTIM is a folder from train, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:callable, or http(s)://… DATA is a named
-    data set (its test part), a file, or - for JSON lines.
+    Each line has the text, its label, the predicted class and the scores of all classes. Classes are numbered from 0.
+
+    \b
+    Examples:
+      discotext predict victim movie_reviews --limit 20
+      discotext predict sklearn:model.skops reviews.csv > predictions.jsonl
+      echo '{"text": "A fine film", "label": 1}' | discotext predict victim -
     """
-    from discotext.experiment.given import look_for
+    from discotext.experiment.preflight import check_inputs
 
-    look_for(victim, data)
-    from rich.console import Console
-    from rich.progress import track
+    check_inputs(victim, data)
+    from discotext.victims.registry import load_victim_and_data
 
-    from discotext.victims.loading import victim_and_data
+    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
+    from discotext.core.objectives import predictions
+    from discotext.victims.victim import compute_scores
 
-    model, examples = victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
-    from discotext.goals import predictions
-    from discotext.victims.victim import checked
-
-    steps = range(0, len(examples), CHUNK)
-    for begin in track(steps, description="predicting", console=Console(stderr=True), transient=True):
-        texts = examples.texts[begin : begin + CHUNK]
-        scores = checked(model, texts)
-        for text, label, predicted, row in zip(
-            texts, examples.labels[begin : begin + CHUNK].tolist(), predictions(scores).tolist(), scores, strict=True
-        ):
-            line = {"text": text, "label": label, "predicted": predicted, "scores": row.tolist()}
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+    with make_progress() as progress:
+        for begin in progress.track(range(0, len(examples), CHUNK), description="predicting"):
+            texts, labels = examples.texts[begin : begin + CHUNK], examples.labels[begin : begin + CHUNK]
+            scores = compute_scores(model, texts)
+            for text, label, predicted, row in zip(
+                texts, labels.tolist(), predictions(scores).tolist(), scores, strict=True
+            ):
+                write_json({"text": text, "label": label, "predicted": predicted, "scores": row.tolist()})
+            sys.stdout.flush()

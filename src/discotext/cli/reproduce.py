@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from discotext.cli.options import Count, worker_options
+from discotext.cli.help import GroupedCommand, option
+from discotext.cli.names import PAPER_DATASETS
+from discotext.cli.options import FOLDER, Count, json_option, seed_option, worker_options
+from discotext.cli.output import make_console, make_table, percent, print_message, write_json
+from discotext.cli.progress import AttackProgress, TrainingProgress
 
-NAMES = ["imdb", "ag_news", "trec"]
+LEFT = ("data", "method")
+HEADINGS = (*LEFT, "texts", "accuracy before", "after", "(95 %)", "words changed, all texts", "passes/text")
 
 
-@click.command()
-@click.option("--out", default="paper", show_default=True, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--data", multiple=True, type=click.Choice(NAMES), help="Only these data sets; repeatable.")
-@click.option("--per-class", default=50, show_default=True, type=Count(1), help="Texts of each class, first.")
-@click.option("--texts", default=500, show_default=True, type=Count(0), help="Then so many in all.")
-@click.option("--filtered", is_flag=True, help="Candidates as this package filters them, in place of the paper's.")
-@click.option("--seed", default=0, show_default=True, type=Count(0), help="Which texts, and all chance.")
+@click.command(cls=GroupedCommand)
+@option(
+    "--data",
+    section="Data",
+    multiple=True,
+    type=click.Choice(PAPER_DATASETS),
+    show_default="all three",
+    help="Data set. Repeatable.",
+)
+@option(
+    "--per-class",
+    section="Data",
+    default=50,
+    type=Count(1),
+    metavar="N",
+    help="Texts per class in the first sample, as in the paper.",
+)
+@option(
+    "--texts",
+    section="Data",
+    default=500,
+    type=Count(0),
+    metavar="N",
+    help="Texts in the larger sample, which includes the first; 0 omits it.",
+)
+@seed_option("Data")
+@option("--filtered", section="Attack", is_flag=True, help="Filter the candidates, which the paper does not.")
+@option(
+    "--out", section="Output", default="paper", type=FOLDER, metavar="FOLDER", help="Folder for models and records."
+)
+@json_option("one JSON list instead of a table")
 @worker_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(
     out: Path,
     data: tuple[str, ...],
@@ -35,59 +59,61 @@ def command(
     as_json: bool,
     **workers: Any,
 ) -> None:
-    """Make the paper's table again, its own figures beside ours.
+    """Reproduce the paper's table, next to its own figures.
 
-    Trains victims that are not in OUT/victims yet (IMDB 13 minutes, AG News 6, TREC half a one), then attacks: first
-    the paper's sample of each class, then more texts for figures with meaning (on IMDB without greedy, which takes
-    too long). The same command goes on where it stopped.
+    Trains the models that are not in OUT/victims yet (IMDB 13 minutes, AG News 6, TREC half a minute), then attacks
+    the paper's sample of each class, and then a larger sample for more reliable figures (on IMDB without greedy, which
+    is too slow). Repeat the command to resume an interrupted run. Needs discotext[torch].
+
+    \b
+    Examples:
+      discotext reproduce --data trec
+      discotext reproduce --per-class 10 --texts 0 --out quick
+      discotext reproduce --workers 4 --json > table.json
     """
-    from discotext.extras import need, quick_start
+    from discotext.support.extras import flush_denormals_globally, require
 
-    need("torch", extra="torch", reason="the paper's LSTM")
-    quick_start()
-    from discotext.cli.attacking import watched
-    from discotext.experiment.executors import executor_of
-    from discotext.experiment.paper import reproduce, table
+    require("torch", extra="torch", reason="the paper's LSTM")
+    flush_denormals_globally()
+    from discotext.experiment.execution.executors import make_executor
+    from discotext.experiment.paper import make_table as make_rows
+    from discotext.experiment.paper import reproduce
 
-    talk = Console(stderr=True)
-
-    def tell(said: str) -> None:
-        talk.print(said, highlight=False)
-
-    with watched(talk, 1) as watch:
-        rows = table(
-            reproduce(out, data or tuple(NAMES), per_class, texts, seed, filtered, tell, watch, executor_of(**workers))
+    console = make_console(stderr=True)
+    with AttackProgress(console, 1) as progress, TrainingProgress() as training:
+        rows = make_rows(
+            reproduce(
+                out,
+                data or PAPER_DATASETS,
+                per_class,
+                texts,
+                seed,
+                filtered,
+                lambda message: print_message(console, message),
+                progress.update,
+                make_executor(**workers),
+                training.update,
+            )
         )
     if as_json:
-        sys.stdout.write(json.dumps(rows) + "\n")
+        write_json(rows)
     else:
-        show(rows)
+        print_paper_table(rows)
 
 
-def show(rows: list[dict[str, Any]]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    shown = Table(box=None, pad_edge=False)
-    for heading in (
-        "data",
-        "method",
-        "texts",
-        "accuracy before",
-        "after",
-        "(95 %)",
-        "words changed, all texts",
-        "passes/text",
-    ):
-        shown.add_column(heading, justify="left" if heading in ("data", "method") else "right", no_wrap=True)
+def print_paper_table(rows: list[dict[str, Any]]) -> None:
+    """Print our figures, and in grey the paper's."""
+    shown = make_table(*HEADINGS, left=LEFT)
     for row in rows:
         ends = [row.get(f"adversarial_accuracy_{end}") for end in ("low", "high")]
         shown.add_row(
             row["data"],
             row["method"],
             str(row.get("n", "")),
-            *(f"{100 * row[key]:.1f} %" for key in ("original_accuracy", "adversarial_accuracy")),
+            *(percent(row[key]) for key in ("original_accuracy", "adversarial_accuracy")),
             "" if None in ends else "–".join(f"{100 * end:.1f}" for end in ends if end is not None),
-            f"{100 * row['perturbation_all']:.1f} %",
+            percent(row["perturbation_all"]),
             f"{row['passes']:,.0f}" if "passes" in row else "",
             style=None if "passes" in row else "dim",
         )
-    console.print(shown)
+    make_console().print(shown)

@@ -1,38 +1,84 @@
-"""discotext train: make a victim of the paper's kind, and say how good it is."""
+"""discotext train: train a victim of the paper's kind, and measure its accuracy."""
 
 from __future__ import annotations
 
-import json
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discotext.cli.options import Count, data_options
-from discotext.data.named import look_for_data
-from discotext.extras import need, quick_start
+from discotext.cli.help import GroupedCommand, option
+from discotext.cli.names import MODELS, POOLS
+from discotext.cli.options import (
+    EXISTING_FILE,
+    FOLDER,
+    Count,
+    column_options,
+    complete_data,
+    data_argument,
+    json_option,
+    limit_option,
+    seed_option,
+)
+from discotext.cli.output import percent, write_json
+from discotext.cli.progress import TrainingProgress
 
 
-@click.command()
-@click.argument("data")
-@click.option("--model", "kind", default="lstm", show_default=True, type=click.Choice(["lstm", "wcnn", "dan", "rnn"]))
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the victim goes.")
-@click.option("--test", help="Data to measure on; without it the named set's test part, or a fifth that is held out.")
-@click.option(
-    "--vectors", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Word vectors to begin with."
+@click.command(cls=GroupedCommand)
+@data_argument("train")
+@option(
+    "--model",
+    "kind",
+    section="Model",
+    default="lstm",
+    type=click.Choice(MODELS),
+    help="Architecture: LSTM, word-level CNN, deep averaging network or simple RNN.",
 )
-@click.option("--pool", type=click.Choice(["last", "max", "mean"]), help="How the states of lstm and rnn are read.")
-@click.option("--epochs", type=Count(1), help="At most so many; more for little data unless told.")
-@click.option(
-    "--tune-vectors/--freeze-vectors", default=None, help="Learn the word vectors, too (unless told: small data)."
+@option(
+    "--epochs",
+    section="Model",
+    type=Count(1),
+    metavar="N",
+    show_default="6; 6 to 40 for fewer than 20,000 texts",
+    help="Maximum number of epochs. Training stops early when the held-out accuracy no longer improves.",
 )
-@click.option("--limit", type=Count(1), help="Train on only so many, each class by its share.")
-@click.option("--seed", default=0, show_default=True, type=Count(0), help="Of splits, weights and order.")
-@click.option("--overwrite", is_flag=True, help="Replace a victim that is there.")
-@data_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@option(
+    "--vectors",
+    section="Model",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    show_default="GloVe in $DISCOTEXT_DATA/vectors, else those in the package",
+    help="Initial word vectors: .txt (GloVe), .vec, .bin, .npz or .safetensors.",
+)
+@option(
+    "--tune-vectors/--freeze-vectors",
+    section="Model",
+    default=None,
+    show_default="tune for fewer than 20,000 texts",
+    help="Whether to train the word vectors, too.",
+)
+@option(
+    "--pool",
+    section="Model",
+    type=click.Choice(POOLS),
+    show_default="max",
+    help="How lstm and rnn pool the states of a text.",
+)
+@seed_option("Model")
+@option(
+    "--test",
+    section="Data",
+    metavar="DATA",
+    show_default="the test split of a data set, or a fifth of a file",
+    help="Data to measure the accuracy on.",
+    shell_complete=complete_data,
+)
+@limit_option("Train on")
+@column_options
+@option("--out", section="Output", required=True, type=FOLDER, metavar="FOLDER", help="Folder for the trained model.")
+@option("--overwrite", section="Output", is_flag=True, help="Replace an existing model.")
+@json_option("one JSON object instead of text")
 def command(
     data: str,
     kind: str,
@@ -49,50 +95,61 @@ def command(
     label_column: str | None,
     as_json: bool,
 ) -> None:
-    """Train a classifier of the paper's kind on a data set, and print its accuracy on texts it has not seen.
+    """Train a classifier on a data set, and print its test accuracy.
 
-    DATA is movie_reviews, imdb, ag_news, trec, a .csv .tsv .jsonl or .parquet file, or - for JSON lines. Ctrl-C ends
-    training early and keeps the best epoch so far.
+    Needs discotext[torch]. Ctrl-C ends training early and keeps the best epoch so far.
+
+    \b
+    Examples:
+      discotext train movie_reviews --out victim
+      discotext train reviews.csv --model wcnn --out victim --overwrite
+      discotext train train.csv --test test.csv --label-column stars --out victim
     """
     if (out / "settings.json").exists() and not overwrite:
-        raise ValueError(f"{out} holds a victim already; choose another folder, or --overwrite")
-    # What can be wrong is looked at before what takes time.
-    look_for_data(data, "train")
+        raise ValueError(f"{out} already contains a model; choose another folder or use --overwrite")
+    from discotext.data.registry import check_data
+    from discotext.support.extras import flush_denormals_globally, require
+
+    # Mistakes in the command line are reported before anything slow begins.
+    check_data(data, "train")
     if test:
-        look_for_data(test)
-    need("torch", extra="torch", reason="training")
-    quick_start()
-    from discotext.experiment.folder import make_folder
-    from discotext.victims.neural.making import make
+        check_data(test)
+    require("torch", extra="torch", reason="training")
+    flush_denormals_globally()
+    from discotext.experiment.run_folder import make_folder
+    from discotext.victims.neural.train_victim import train_victim
 
     make_folder(out)
     try:
-        report = make(
-            data,
-            out,
-            test=test,
-            vectors=vectors,
-            limit=limit,
-            columns=(text_column, label_column),
-            chosen={"kind": kind, "pool": pool, "epochs": epochs, "tune_vectors": tune_vectors, "seed": seed},
-        )
+        with TrainingProgress() as progress:
+            report = train_victim(
+                data,
+                out,
+                test=test,
+                vectors=vectors,
+                limit=limit,
+                columns=(text_column, label_column),
+                settings={"kind": kind, "pool": pool, "epochs": epochs, "tune_vectors": tune_vectors, "seed": seed},
+                progress=progress.update,
+            )
     except BaseException:
         with suppress(OSError):
             out.rmdir()  # if nothing is in it
         raise
     if as_json:
-        sys.stdout.write(json.dumps(report) + "\n")
-        return
-    show(report)
+        write_json(report)
+    else:
+        print_training(report)
 
 
-def show(report: dict[str, Any]) -> None:
+def print_training(report: dict[str, Any]) -> None:
+    """Print how well a trained model does, and how long it was trained."""
     low, high = (f"{100 * report[key]:.1f}" for key in ("test_accuracy_low", "test_accuracy_high"))
     click.echo(
-        f"{report['model']} on {report['data']}: test accuracy {100 * report['test_accuracy']:.2f} % "
-        f"({low} to {high}, {report['test_rows']:,} texts)"
+        f"{report['model']} on {report['data']}: test accuracy {percent(report['test_accuracy'], 2)} "
+        f"(95 %: {low} to {high}, {report['test_rows']:,} texts)"
     )
     click.echo(
-        f"learnt from {report['train_rows']:,} texts in {report['seconds']:.0f} s; best of {report['epochs']} epochs, "
-        f"on held-out texts: {100 * report['validation_accuracy']:.2f} %; in {report['out']}"
+        f"trained on {report['train_rows']:,} texts in {report['seconds']:.0f} s; best of {report['epochs']} epochs: "
+        f"{percent(report['validation_accuracy'], 2)} of the held-out texts right; saved in {report['out']}"
     )

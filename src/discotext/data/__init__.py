@@ -1,7 +1,18 @@
-"""Data: files, data frames and named data sets, all of which become `Examples`."""
+"""Labelled texts: named data sets, files and objects."""
 
-from discotext.data.examples import Examples, examples_from
-from discotext.data.files import read_examples
-from discotext.data.named import DATASETS, load, load_data, where
+from __future__ import annotations
 
-__all__ = ["DATASETS", "Examples", "examples_from", "load", "load_data", "read_examples", "where"]
+from typing import TYPE_CHECKING
+
+from discotext.support.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from discotext.data.examples import Examples as Examples
+    from discotext.data.examples import make_examples as make_examples
+    from discotext.data.registry import load_data as load_data
+
+_HOMES = {
+    "examples": ["Examples", "make_examples"],
+    "registry": ["load_data"],
+}
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

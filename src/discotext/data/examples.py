@@ -1,10 +1,10 @@
-"""Texts and their true classes: what victims are trained on, and what is attacked.
+"""Labelled texts: what victims are trained on, and what is attacked.
 
-However data comes, as a file, a data frame, or lists, it ends as `Examples`, and the checks are made here, once: every
-text is a text, every label a class, and a mistake is told with its row. What follows need not look again.
+All data, whether from a file, a data frame or lists, becomes `Examples`, which are checked once, here: every text is a
+string, every label a class, and an error names the row.
 
-Parts are *stratified*: each class has the share in the part that it has in the whole, as nearly as whole rows allow.
-Which rows are taken depends on the seed and on nothing else, and they stay in their order.
+Samples and splits are *stratified*: each class has the same share as in the whole, as nearly as whole rows allow. Which
+rows are chosen depends only on the seed, and they stay in their original order.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import Any
 
 import numpy as np
 
+from discotext.core.arrays import Ints
 from discotext.data.columns import choose_columns, pick
-from discotext.data.labels import missing, number_labels, own_names, short
-from discotext.segments import Ints
+from discotext.data.labels import find_own_names, is_missing, number_labels, shorten
 
-CALLED = {"-": "standard input", "given": "the examples"}  # sources, as messages call them
+SOURCE_NAMES = {"-": "standard input", "given": "the examples"}  # how messages refer to these sources
 
 
-def quotas(counts: Ints, total: int, least: int) -> Ints:
-    """How many rows of each class make a part of `total` rows: shares by largest remainder, exactly.
+def compute_quotas(counts: Ints, total: int, least: int) -> Ints:
+    """How many of `total` rows each class gets: its share, rounded exactly by largest remainder.
 
-    least: as many at least of each class that has them, where the total allows; 0 or 1.
+    least: the minimum for each class that has any rows, if the total allows; 0 or 1.
 
-    >>> quotas(np.array([50, 30, 20]), 7, least=1)
+    >>> compute_quotas(np.array([50, 30, 20]), 7, least=1)
     array([4, 2, 1])
-    >>> quotas(np.array([98, 1, 1]), 10, least=1)
+    >>> compute_quotas(np.array([98, 1, 1]), 10, least=1)
     array([8, 1, 1])
     """
     whole, rest = np.divmod(counts * total, max(int(counts.sum()), 1))
-    # Ties go to the larger class: so the only row of a class is not the first to leave it.
+    # Ties go to the larger class, so that a class with a single row is not the first to lose it.
     order = np.lexsort((-counts, -rest))
     whole[order[: total - int(whole.sum())]] += 1
     present = counts > 0
@@ -46,10 +46,10 @@ def quotas(counts: Ints, total: int, least: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Texts, a class number for each, the names of the classes, and what the user calls it all.
+    """Texts, their class numbers, and the names of the classes. Use `Examples.of` or `make_examples`, which check them.
 
-    labels: (N,). Make it with `Examples.of`, which checks, or `examples_from`.
-    own: what the data itself calls the classes, where the names are a victim's and the data has numbers.
+    labels: (N,). source: the file or data set, for messages.
+    own: the names that the data itself uses for the classes, if the names are a victim's and the data has numbers.
 
     >>> some = Examples.of(["fine film", "dull film", "good film"], ["positive", "negative", "positive"])
     >>> len(some), some.names, some.labels
@@ -71,52 +71,52 @@ class Examples:
         source: str = "given",
         rows: Sequence[int] | None = None,
     ) -> Examples:
-        """Check texts and labels (see `discotext.data.labels`).
+        """Make examples from texts and labels (see `discotext.data.labels`), and check them.
 
-        names: the classes, where they are known already, as a victim's are; then one class may be all there is.
-        rows: the line of each row, for messages; without, rows are counted from 1.
+        names: the class names if they are known, such as a victim's; then all rows may be of one class.
+        rows: the line number of each row, for messages [default: rows are numbered from 1].
         """
-        texts, labels = as_list(texts), as_list(labels)
-        where = CALLED.get(source, source)
+        texts, labels = to_list(texts), to_list(labels)
+        where = SOURCE_NAMES.get(source, source)
 
-        def say(row: int | None, what: str) -> ValueError:
+        def make_error(row: int | None, what: str) -> ValueError:
             if row is None:
                 return ValueError(f"{where}: {what}")
             return ValueError(f"{where}, {f'row {row + 1}' if rows is None else f'line {rows[row]}'}: {what}")
 
         if len(texts) != len(labels):
-            raise say(None, f"there are {len(texts)} texts, but {len(labels)} labels; give each text one label")
+            raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
         if not texts:
-            raise say(None, "there are no rows; expected a text and a label in each")
+            raise make_error(None, "there are no rows; expected a text and a label in each")
         for row, text in enumerate(texts):
-            if missing(text):
-                raise say(row, "the text is missing; fill it in, or leave the row out")
+            if is_missing(text):
+                raise make_error(row, "the text is missing; add it, or remove the row")
             if not isinstance(text, str):
-                raise say(row, f"the text is {short(text)}, a {type(text).__name__}; expected a string")
+                raise make_error(row, f"the text is {shorten(text)}, of type {type(text).__name__}; expected a string")
             if not text.strip():
-                raise say(row, "the text is blank; fill it in, or leave the row out")
-            # Half a surrogate pair, which JSON can spell, could never be written to a record.
+                raise make_error(row, "the text is blank; add it, or remove the row")
+            # JSON can express half a surrogate pair, but no record could contain it.
             if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-                raise say(row, f"the text {short(text)} holds half a character, which is not Unicode")
-        numbers, classes = number_labels(labels, names, say)
-        return cls(tuple(texts), numbers, classes, source, own_names(labels, classes))
+                raise make_error(row, f"the text {shorten(text)} contains a lone surrogate, which is not valid Unicode")
+        numbers, classes = number_labels(labels, names, make_error)
+        return cls(tuple(texts), numbers, classes, source, find_own_names(labels, classes))
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @property
     def counts(self) -> Ints:
-        """How many rows each class has."""
+        """The number of rows of each class."""
         return np.asarray(np.bincount(self.labels, minlength=len(self.names)), dtype=np.int64)
 
     def take(self, rows: Sequence[int] | Ints) -> Examples:
-        """These rows, in this order; the classes stay, also those of which nothing is left."""
+        """These rows, in this order; all classes remain, even those without rows."""
         chosen = np.asarray(rows, dtype=np.int64)
         texts = tuple(self.texts[row] for row in chosen)
         return Examples(texts, self.labels[chosen], self.names, self.source, self.own)
 
     def sample(self, limit: int, seed: int = 0) -> Examples:
-        """At most so many rows, stratified, with one of each class at least where there is room for it.
+        """A stratified sample of at most `limit` rows, with at least one of each class if there is room.
 
         >>> whole = Examples.of([f"text {n}" for n in range(10)], [0, 0, 0, 0, 1] * 2)
         >>> whole.sample(5).counts
@@ -124,73 +124,74 @@ class Examples:
         """
         if limit < 1:
             raise ValueError(f"the limit is {limit}; choose 1 or more rows")
-        return self if limit >= len(self) else self.take(self._chosen(limit, seed, least=1))
+        return self if limit >= len(self) else self.take(self._choose_rows(limit, seed, least=1))
 
     def split(self, share: float, seed: int = 0) -> tuple[Examples, Examples]:
-        """Two parts, stratified: the larger share 1 − `share` to keep, and `share` to hold out; neither is empty.
+        """Split into two stratified parts: a share 1 − `share` to keep, and `share` to hold out; neither is empty.
 
-        A class with very few rows stays in the first part, for a model must have seen it.
+        A class with very few rows stays in the first part, since a model must be trained on it.
 
         >>> kept, held = Examples.of([f"text {n}" for n in range(10)], [0, 1] * 5).split(0.2)
         >>> kept.counts, held.counts
         (array([4, 4]), array([1, 1]))
         """
         if not 0 < share < 1:
-            raise ValueError(f"the share held out is {share}; choose one between 0 and 1")
+            raise ValueError(f"the share to hold out is {share}; choose a number between 0 and 1")
         if len(self) < 2:
-            raise ValueError(f"{CALLED.get(self.source, self.source)}: one row cannot be split in two")
-        held = self._chosen(min(max(round(share * len(self)), 1), len(self) - 1), seed, least=0)
+            raise ValueError(f"{SOURCE_NAMES.get(self.source, self.source)}: one row cannot be split in two")
+        held = self._choose_rows(min(max(round(share * len(self)), 1), len(self) - 1), seed, least=0)
         return self.take(np.setdiff1d(np.arange(len(self)), held)), self.take(held)
 
-    def _chosen(self, total: int, seed: int, least: int) -> Ints:
-        """The rows of a stratified part, in order: the first of each class in an order that the seed shuffles."""
+    def _choose_rows(self, total: int, seed: int, least: int) -> Ints:
+        """The rows of a stratified sample, in order: the first of each class after shuffling by the seed."""
         order = np.random.default_rng(seed).permutation(len(self))
-        wanted = quotas(self.counts, total, least)
+        wanted = compute_quotas(self.counts, total, least)
         parts = [order[self.labels[order] == label][:quota] for label, quota in enumerate(wanted)]
         return np.asarray(np.sort(np.concatenate(parts)), dtype=np.int64)
 
 
-def as_list(values: Any) -> list[Any]:
-    """A list of Python's own values, from an array, a series or any other sequence."""
+def to_list(values: Any) -> list[Any]:
+    """Convert an array, a series or any other sequence to a list of Python values."""
     if isinstance(values, str | bytes):
-        raise TypeError(f"expected a sequence of texts or labels, found the single {short(values)}")
+        raise TypeError(f"expected a sequence of texts or labels, found a single string, {shorten(values)}")
     return list(values.tolist() if hasattr(values, "tolist") else values)
 
 
-def examples_from(
+def make_examples(
     thing: Any,
     text_column: str | None = None,
     label_column: str | None = None,
     names: Sequence[str] | None = None,
     source: str = "given",
 ) -> Examples:
-    """Examples from whatever holds them.
+    """Make examples from Python objects.
 
         (texts, labels)                       a tuple of two sequences
         [{"text": …, "label": …}, …]          records
-        [(text, label), …]                    a list of pairs (a list: a tuple of two is always texts and labels)
-        {"text": […], "label": […]}           columns: also a pandas DataFrame
-        a `datasets.Dataset`                  one split; the names of its classes are used
+        [(text, label), …]                    a list of pairs (not a tuple: a tuple of two is always texts and labels)
+        {"text": […], "label": […]}           columns, such as a pandas DataFrame
+        a `datasets.Dataset`                  a single split; its class names are used
 
-    >>> examples_from([("fine film", "positive"), ("dull film", "negative")]).labels
+    >>> make_examples([("fine film", "positive"), ("dull film", "negative")]).labels
     array([1, 0])
     """
-    where = CALLED.get(source, source)
+    where = SOURCE_NAMES.get(source, source)
     if isinstance(thing, Examples):
         return thing
     if isinstance(thing, str | bytes):
-        raise TypeError(f"{short(thing)} is a string, not examples; `load_data` reads files and named data sets")
+        raise TypeError(f"{shorten(thing)} is a string, not examples; `load_data` reads files and named data sets")
     columns = getattr(thing, "column_names", None)
     if isinstance(columns, Mapping):
-        raise ValueError(f"{where}: these are several splits, {', '.join(map(repr, columns))}; give one of them")
+        raise ValueError(f"{where}: there are several splits, {', '.join(map(repr, columns))}; choose one of them")
     if columns is None:
         columns = thing.keys() if isinstance(thing, Mapping) else getattr(thing, "columns", None)
     if columns is not None:
-        # A column may be called by a number; in messages and options it is called by its digits.
-        called = {str(column): column for column in columns}
+        # A column name may be a number; messages and options refer to it as a string.
+        original = {str(column): column for column in columns}
         text, label = choose_columns([str(column) for column in columns], text_column, label_column, where)
         feature = (getattr(thing, "features", None) or {}).get(label) if hasattr(thing, "column_names") else None
-        return Examples.of(thing[called[text]], thing[called[label]], names or getattr(feature, "names", None), source)
+        names = names or getattr(feature, "names", None)
+        return Examples.of(thing[original[text]], thing[original[label]], names, source)
     if isinstance(thing, tuple) and len(thing) == 2:
         return Examples.of(thing[0], thing[1], names, source)
     rows = list(thing)
@@ -201,5 +202,5 @@ def examples_from(
         pairs = rows
         for number, row in enumerate(rows, start=1):
             if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 2:
-                raise ValueError(f"{where}, row {number}: expected a text and a label, found {short(row)}")
+                raise ValueError(f"{where}, row {number}: expected a text and a label, found {shorten(row)}")
     return Examples.of([pair[0] for pair in pairs], [pair[1] for pair in pairs], names, source)

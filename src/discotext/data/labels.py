@@ -1,13 +1,14 @@
-"""Labels as people write them, turned into class numbers.
+"""Labels as people write them, converted to class numbers.
 
-A label is a *number* (0, 1.0, "2") or a *name* ("positive"); all labels of a set are of one kind. Without given names
+A label is a *number* (0, 1.0, "2") or a *name* ("positive"); all labels of a data set are of one kind. Without class
+names,
 
-    numbers 0, 1, …, C − 1   are the class numbers, and the classes are called "0", "1", …
-    other numbers            (1 to 5, or 0 and 2) are names: the classes are called "1", "2", …, in their order
+    numbers 0, 1, …, C − 1   are the class numbers, and the classes are named "0", "1", …
+    other numbers            (1 to 5, or 0 and 2) are names: the classes are named "1", "2", …, in ascending order
     names                    are sorted
 
-With given names a name is looked up, and a number is a place in the list; but where the given names are numbers
-themselves, a number is looked up like a name. So what was read without names from one file fits the next file.
+With class names, a name is looked up and a number is an index; but if the class names are numbers themselves, a number
+is looked up like a name. So the class names found in one file can be used to read the next.
 """
 
 from __future__ import annotations
@@ -18,35 +19,36 @@ from typing import Any
 
 import numpy as np
 
-from discotext.segments import Ints
+from discotext.core.arrays import Ints
 
-# A number as spreadsheets and data frames write it into text. Longer runs of digits are names: they are ids.
-WHOLE = re.compile(r"[+-]?\d{1,18}(\.\d*)?", re.ASCII)
-SHOWN = 8  # class names in a message
+# A number as spreadsheets and data frames write it. Longer runs of digits are identifiers, and treated as names.
+WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d*)?", re.ASCII)
+NAMES_SHOWN = 8  # class names listed in a message
 
-Say = Callable[[int | None, str], ValueError]
+MakeError = Callable[[int | None, str], ValueError]
 
 
-def missing(value: Any) -> bool:
-    """Whether there is nothing: None, NaN, or what pandas has for it (whose comparisons have no truth value)."""
+def is_missing(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, or pandas' NA or NaT (whose comparisons have no truth value)."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def few(names: Sequence[str]) -> str:
-    """Names for a message, not too many of them."""
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+def list_some(names: Sequence[str]) -> str:
+    """List names in a message, the first few of many."""
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
-def short(value: Any) -> str:
-    """A value for a message, not too long."""
+def shorten(value: Any) -> str:
+    """Show a value in a message, shortened if it is long."""
     shown = repr(value.item() if isinstance(value, np.generic) else value)
     return shown if len(shown) <= 60 else shown[:57] + "…"
 
 
 def read_label(value: Any) -> int | str:
-    """A label as a number or a name; else a ValueError that says what is wrong with it.
+    """Read a label as a number or a name; raise a ValueError that says what is wrong with it.
 
     >>> [read_label(value) for value in (2, 1.0, "3", "4.0", " sport ")]
     [2, 1, 3, 4, 'sport']
@@ -54,35 +56,39 @@ def read_label(value: Any) -> int | str:
     if isinstance(value, str):
         value = value.strip()
         if value.lower() in ("", "nan"):
-            raise ValueError("the label is missing; fill it in, or leave the row out")
-        if not WHOLE.fullmatch(value):
+            raise ValueError("the label is missing; add it, or remove the row")
+        if not WHOLE_NUMBER.fullmatch(value):
             return str(value)
         whole, _, fraction = value.partition(".")
         if not fraction.strip("0"):
             return int(whole)
-    elif missing(value):
-        raise ValueError("the label is missing; fill it in, or leave the row out")
-    # True and False are whole numbers to Python, but which class is meant should not be guessed.
+    elif is_missing(value):
+        raise ValueError("the label is missing; add it, or remove the row")
+    # True and False are integers in Python, but which class they mean should not be guessed.
     elif isinstance(value, int | np.integer) and not isinstance(value, bool):  # noqa: SIM114
         return int(value)
     elif isinstance(value, float | np.floating) and float(value).is_integer():
         return int(value)
-    raise ValueError(f"the label is {short(value)}; expected a whole number or a name")
+    raise ValueError(f"the label is {shorten(value)}; expected a whole number or a name")
 
 
-def own_names(labels: Sequence[Any], names: Sequence[str]) -> tuple[str, ...] | None:
-    """What labels that were numbered call the classes, if it is not their names.
+def find_own_names(labels: Sequence[Any], names: Sequence[str]) -> tuple[str, ...] | None:
+    """The names that the data itself uses for the classes, if it has numbers and they have names; else None.
 
-    >>> own_names([1, 0], ("negative", "positive")), own_names(["good"], ("bad", "good"))
+    >>> find_own_names([1, 0], ("negative", "positive")), find_own_names(["good"], ("bad", "good"))
     (('0', '1'), None)
     """
-    if isinstance(read_label(labels[0]), str) or all(WHOLE.fullmatch(name) for name in names):
+    if isinstance(read_label(labels[0]), str) or all(WHOLE_NUMBER.fullmatch(name) for name in names):
         return None
     return tuple(str(number) for number in range(len(names)))
 
 
-def number_labels(labels: Sequence[Any], names: Sequence[str] | None, say: Say) -> tuple[Ints, tuple[str, ...]]:
-    """The class number of each label, and the names of the classes. say: makes the error about a row (None: about all).
+def number_labels(
+    labels: Sequence[Any], names: Sequence[str] | None, make_error: MakeError
+) -> tuple[Ints, tuple[str, ...]]:
+    """Convert labels to class numbers, and find the class names.
+
+    make_error: makes the error for a row and a message (row None: about all rows).
 
     >>> number_labels(["good", "bad", "good"], None, lambda row, what: ValueError(what))
     (array([1, 0, 1]), ('bad', 'good'))
@@ -96,34 +102,35 @@ def number_labels(labels: Sequence[Any], names: Sequence[str] | None, say: Say) 
         try:
             read.append(read_label(label))
         except ValueError as error:
-            raise say(row, str(error)) from None
+            raise make_error(row, str(error)) from None
     kind = type(read[0])
     for row, label in enumerate(read):
         if type(label) is not kind:
             before = "numbers" if kind is int else "names"
-            raise say(
+            raise make_error(
                 row,
-                f"the label is {short(labels[row])}, but those before are {before}, such as {short(labels[0])}; "
-                "write all as numbers or all as names",
+                f"the label is {shorten(labels[row])}, but earlier labels are {before}, such as {shorten(labels[0])}; "
+                "use either numbers or names for all",
             )
-        # −1 is how published sets mark a row whose label is not known.
+        # Published data sets mark rows without a known label by −1.
         if kind is int and label < 0:
-            raise say(row, f"the label is {label}, which is negative; classes are counted from 0")
+            raise make_error(row, f"the label is {label}, which is negative; classes are counted from 0")
     if names is None:
         distinct = sorted(set(read))
         if len(distinct) < 2:
-            raise say(None, f"only one class, {str(distinct[0])!r}, among {len(read)} rows; two or more are needed")
-        place = {label: number for number, label in enumerate(distinct)}
+            only = str(distinct[0])
+            raise make_error(None, f"all {len(read)} rows are of one class, {only!r}; at least two classes are needed")
+        number_of = {label: number for number, label in enumerate(distinct)}
         names = tuple(str(label) for label in distinct)
-    elif kind is int and not all(WHOLE.fullmatch(name) for name in names):
-        place = {number: number for number in range(len(names))}
+    elif kind is int and not all(WHOLE_NUMBER.fullmatch(name) for name in names):
+        number_of = {number: number for number in range(len(names))}
     else:
-        place = {read_label(name): number for number, name in enumerate(names)}
+        number_of = {read_label(name): number for number, name in enumerate(names)}
     for row, label in enumerate(read):
-        if label not in place:
-            raise say(
+        if label not in number_of:
+            raise make_error(
                 row,
-                f"the label is {short(labels[row])}, which is none of the {len(names)} classes; "
-                f"expected 0 to {len(names) - 1}, or {few(names)}",
+                f"the label is {shorten(labels[row])}, which is not one of the {len(names)} classes; "
+                f"expected 0 to {len(names) - 1}, or {list_some(names)}",
             )
-    return np.array([place[label] for label in read], dtype=np.int64), tuple(names)
+    return np.array([number_of[label] for label in read], dtype=np.int64), tuple(names)

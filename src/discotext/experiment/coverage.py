@@ -1,97 +1,97 @@
-"""How much of the texts can change at all, in words.
+"""How much of the texts can change at all, in sentences.
 
-A text in which nothing can change is not robust; it was never tested. An attack that finds little may say something of
-the victim, or only that there was little to try. These sentences tell which.
+A text in which nothing can change is not robust; it was never tested. An attack that finds little may say something
+about the victim, or only that there was little to try. These sentences say which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from discotext.experiment.summary import SolverSummary, Summary
 from discotext.text.closed_class import STOP_WORDS
 from discotext.text.words import split
 
 FEW_WORDS, FEW_TEXTS = 1 / 50, 1 / 4  # below these shares of what can change, an attack says little
-SAMPLED = 200  # texts that are looked at to tell the language
+SAMPLED = 200  # texts from which the language is guessed
 # Running English has a stop word in every second or third place, headlines in every fifth.
 ENGLISH = 0.1
 
 
-def describe(summary: dict[str, Any]) -> str | None:
+def describe(summary: Summary) -> str | None:
     """What can change, as a sentence; None where it is not known."""
-    if summary["changeable_words"] is None:
+    if summary.changeable_words is None:
         return None
-    each = summary["candidates_per_word"]
+    each = summary.candidates_per_word
     some = "" if each is None else f", {each:.1f} on average"
-    said = f"{100 * summary['changeable_words']:.1f} % of the words have candidates{some}"
-    fixed = summary["unchangeable_texts"]
+    said = f"{100 * summary.changeable_words:.1f} % of the words have candidates{some}"
+    fixed = summary.unchangeable_texts
     if fixed:
-        said += f"; in {fixed:,} of {summary['n']:,} texts nothing can change, and they are not counted as proved"
+        said += f"; in {fixed:,} of {summary.n:,} texts nothing can change, and they are not counted as proved"
     return said
 
 
-def warn(summary: dict[str, Any], texts: Sequence[str]) -> str | None:
+def warn(summary: Summary, texts: Sequence[str]) -> str | None:
     """A warning where too little can change for the figures to mean much, with the likely reason."""
-    words, n = summary["changeable_words"], summary["n"]
-    # Whoever allows no changes knows that nothing can change.
-    if not n or words is None or summary["budget"] == 0:
+    words, n = summary.changeable_words, summary.n
+    # With a budget of 0 that is what the user asked for.
+    if not n or words is None or summary.budget == 0:
         return None
-    able = n - summary["unchangeable_texts"]
+    able = n - summary.unchangeable_texts
     if words >= FEW_WORDS and able >= FEW_TEXTS * n:
         return None
     return (
         f"only {100 * words:.2g} % of the words have candidates, and only {able:,} of {n:,} texts can change at all: "
-        f"this says little about the victim. The likely reason: {likely_reason(summary, texts)}"
+        f"this says little about the victim. The likely reason: {find_likely_reason(summary, texts)}"
     )
 
 
-def likely_reason(summary: dict[str, Any], texts: Sequence[str]) -> str:
+def find_likely_reason(summary: Summary, texts: Sequence[str]) -> str:
     """Why so little can change."""
-    if english_share(texts) < ENGLISH:
+    if measure_english(texts) < ENGLISH:
         return (
-            "the texts do not look English, and the sources, filters and tagger that come with the package are; bring "
-            "lists of your own (--synonyms) and switch the filters off that do not apply (--without)"
+            "the texts do not look English, and the sources, filters and tagger of the package are; give synonym lists "
+            "of your own (--synonyms) and switch off the filters that do not apply (--without)"
         )
-    refused = summary["refused"]
+    refused = summary.refused
     if refused:
-        proposed = summary["candidates"] + sum(refused.values())
+        proposed = summary.candidates + sum(refused.values())
         name, count = max(refused.items(), key=lambda pair: pair[1])
         return f"the filter {name} refused {count:,} of {proposed:,} candidates, more than any other (--without {name})"
-    return "the sources propose nothing for these words; other sources or lists of your own (--synonyms) may"
+    return "the sources have nothing for these words; try other sources or synonym lists of your own (--synonyms)"
 
 
-def english_share(texts: Sequence[str]) -> float:
+def measure_english(texts: Sequence[str]) -> float:
     """The share of words that are English stop words, in the first texts; 1 where there are no words.
 
-    >>> english_share(["The film is a bore"]), english_share(["Der Film ist langweilig"])
+    >>> measure_english(["The film is a bore"]), measure_english(["Der Film ist langweilig"])
     (0.6, 0.0)
     """
     words = [word.lower() for text in texts[:SAMPLED] for word in split(text).words]
     return sum(word in STOP_WORDS for word in words) / len(words) if words else 1.0
 
 
-def describe_ties(name: str, figures: dict[str, Any]) -> str | None:
+def describe_ties(name: str, figures: SolverSummary) -> str | None:
     """How many attacks ended in a tie."""
-    ties = figures["ties"]
+    ties = figures.ties
     if not ties:
         return None
     what = "1 text ends" if ties == 1 else f"{ties:,} texts end"
-    return f"{name}: {what} in a tie within the victim's rounding errors, and a tie is no success"
+    return f"{name}: {what} in a tie within the victim's rounding errors, which does not count as a success"
 
 
-def describe_unknown(name: str, figures: dict[str, Any]) -> str | None:
+def describe_unknown(name: str, figures: SolverSummary) -> str | None:
     """How many swaps put in words that the victim does not know."""
-    unknown = figures["unknown_swaps"]
+    unknown = figures.unknown_swaps
     if not unknown:
         return None
-    swaps = f"{unknown:,} of the {figures['swaps']:,} swaps in flipped texts"
-    return f"{name}: {swaps} put in words that the victim does not know, which only deletes the word that was there"
+    swaps = f"{unknown:,} of the {figures.swaps:,} swaps in flipped texts"
+    return f"{name}: {swaps} put in words that the victim does not know, which amounts to deleting the original word"
 
 
-def notes(summary: dict[str, Any]) -> list[str]:
+def notes(summary: Summary) -> list[str]:
     """Everything about a budget's figures that a reader should know beside the table."""
     found = [describe(summary)]
-    for name, figures in summary["solvers"].items():
+    for name, figures in summary.solvers.items():
         found += [describe_ties(name, figures), describe_unknown(name, figures)]
     return [one for one in found if one is not None]

@@ -1,10 +1,10 @@
-"""A job: everything that decides what a run finds, and how it is cut into units of work.
+"""A job: everything that decides what a run finds, and how it is divided into units of work.
 
-Texts are cut into chunks that depend on data, order and settings only. A unit is one chunk under one budget and one
+Texts are divided into chunks that depend on data, order and settings only. A unit is one chunk under one budget and one
 solver; its seed comes from the job's seed and the unit alone. So a run gives the same records whether it was
 interrupted, spread over machines, or run in one go. A unit that was not finished is done again as a whole.
 
-Who does a unit gets it as a task, with its texts. So a worker holds the texts of one unit, whatever there is to do.
+A worker gets a unit as a task, with its texts: it holds the texts of one unit, however long the run.
 """
 
 from __future__ import annotations
@@ -20,41 +20,25 @@ from typing import Any
 
 import numpy as np
 
+from discotext.core.objectives import Objective, Targeted, Untargeted
+from discotext.core.oracle import ABILITY_NAMES, UnavailableError
 from discotext.data.examples import Examples
-from discotext.experiment.lines import CHECKSUM
-from discotext.goals import Goal, Targeted, Untargeted
-from discotext.oracle import RelaxedOracle, UnavailableError
-from discotext.solvers.proposal import Solver
+from discotext.experiment.record import Budget
+from discotext.experiment.run_folder import CHECKSUM
+from discotext.search.solver import Solver
 from discotext.text.candidates import Candidates
 from discotext.version import __version__
-from discotext.victims.asking import measure_tolerance
-from discotext.victims.named import victim_from
-from discotext.victims.victim import Victim, checked
+from discotext.victims.registry import load_victim
+from discotext.victims.victim import Victim, compute_scores, measure_tolerance
 
-CHUNK = 64  # texts of a unit: enough for full calls, and little to lose
-FIRST = 2  # texts that tell one victim from another
-WINDOW = 16  # chunks whose texts are dealt out by length, so that those of a chunk are of like length
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How many words of a text may change: a share of them, or a number."""
-
-    share: str | None = None
-    words: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.words} words" if self.words is not None else str(self.share)
-
-    @property
-    def value(self) -> float | int:
-        """As a number for reports."""
-        return self.words if self.words is not None else float(self.share or "nan")
+CHUNK = 64  # texts of a unit: enough to fill calls, and little to lose when one is interrupted
+FIRST = 2  # texts whose scores identify a victim
+WINDOW = 16  # chunks whose texts are sorted by length together, so that those of a chunk are of like length
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One chunk, one budget, one solver, by number; its own number is that in the whole work, whoever does it."""
+    """One chunk, one budget, one solver, each by number. number: its place in the whole work, shards or not."""
 
     number: int
     chunk: int
@@ -64,7 +48,7 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is asked of a worker: texts of a unit, by number and in full, and their classes."""
+    """Texts of a unit for a worker to attack: their numbers, the texts, and their classes."""
 
     unit: Unit
     numbers: tuple[int, ...]
@@ -72,7 +56,7 @@ class Task:
     labels: tuple[int, ...]
 
     def halves(self) -> tuple[Task, Task]:
-        """The same in two: how what goes wrong is brought down to one text."""
+        """The same in two, to narrow a failure down to one text."""
         half = len(self.numbers) // 2
         return tuple(  # type: ignore[return-value]
             Task(self.unit, self.numbers[part], self.texts[part], self.labels[part])
@@ -82,13 +66,14 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A victim, examples, candidates, budgets and solvers, with one seed for all chance.
+    """A victim, examples, candidates, budgets and solvers, with one random seed.
 
     solvers: by the names under which they appear in records. target: a class number for targeted attacks.
-    only: part i of n of the chunks, for work that is spread.
-    named: how the victim was named, and whether it is trusted; where the job is sent, it is loaded anew (`loaded`).
-    to_the_end: whether a search goes on, and makes the score as high as it can, after the label has turned.
-    measured: the tolerance that was measured where the job comes from.
+    only: part i of n of the chunks, for work that is spread over machines.
+    named: how the victim was named, and whether pickles are trusted; a worker then loads it anew (`load`).
+    to_the_end: whether a search goes on after the label has flipped, to make the score as high as it can.
+    first_scores: what the victim says of the first texts, see `identify`.
+    tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
     """
 
     victim: Victim
@@ -102,61 +87,62 @@ class Job:
     only: tuple[int, int] = (1, 1)
     to_the_end: bool = False
     named: tuple[str, bool] | None = None
-    measured: float | None = None
+    first_scores: list[list[float]] | str | None = None
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
             raise ValueError("there is nothing to do; give at least one solver and one budget")
         for name, solver in self.solvers.items():
-            if getattr(solver, "needs", None) is RelaxedOracle and not self.victim.gradients:
+            if not self.victim.supports(solver.needs):
+                needed = ABILITY_NAMES[solver.needs].partition(" (")[0]
                 raise ValueError(
-                    f"the solver {name} needs gradients, and {self.victim.name} has none; choose one that only asks "
-                    "for scores, such as greedy, beam, local-search or exact"
+                    f"the solver {name} needs {needed}, which {self.victim.name} does not have; choose one that only "
+                    "needs scores, such as greedy, beam, local-search or exact"
                 )
         if self.target is not None and not 0 <= self.target < len(self.victim.labels):
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: settings, the first texts only, and of a victim that was named only the name."""
-        state = {one.name: getattr(self, one.name) for one in fields(self)}
-        few = self.examples.take(range(min(FIRST, len(self.examples))))
-        victim = None if self.named else self.victim
-        return state | {"examples": few, "victim": victim, "measured": self.tolerance}
+    def identify(self) -> Job:
+        """The job with what the victim says of the first texts.
 
-    def loaded(self) -> Job:
-        """The job with a victim of its own, where it has been sent.
-
-        A victim may be settled by what it is asked first, as a function is whose single numbers may be chances or not:
-        so it is asked here what it was asked there.
+        So a run is not continued with another victim of the same name. A victim may also be settled by what it is asked
+        first, as a function is whose single numbers may be probabilities or not: every process that uses it asks it
+        this before anything else.
         """
-        # What was sent as it is may be shared with others, and not to be written to.
-        victim = copy.deepcopy(self.victim) if self.named is None else victim_from(*self.named)
-        found = replace(self, victim=victim)
-        found.settle()
-        return found
+        if self.first_scores is not None:
+            return self
+        return replace(self, first_scores=_score_first(self.victim, self.examples.texts))
 
-    def settle(self) -> None:
-        """Ask the victim about the first texts, as every process that uses it does before anything else."""
-        _ = self._first_scores
+    def calibrate(self) -> Job:
+        """The job with the tolerance measured; to be done once, so that it is the same for every worker."""
+        if self.tolerance is not None:
+            return self
+        return replace(self, tolerance=measure_tolerance(self.victim, self.examples.texts))
 
-    @cached_property
-    def tolerance(self) -> float:
-        """The margin that a flipped label must have to be more than a rounding error; the same for every worker."""
-        if self.measured is not None:
-            return self.measured
-        self.settle()
-        return measure_tolerance(self.victim, self.examples.texts)
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is sent: the first texts only, and no victim where it can be loaded by its name."""
+        state = {one.name: getattr(self, one.name) for one in fields(self)}
+        first = self.examples.take(range(min(FIRST, len(self.examples))))
+        return state | {"examples": first, "victim": None if self.named else self.victim}
+
+    def load(self) -> Job:
+        """The job with a victim of its own, in a worker."""
+        # What was sent as it is may be shared with others, and must not be written to.
+        victim = copy.deepcopy(self.victim) if self.named is None else load_victim(*self.named)
+        _score_first(victim, self.examples.texts)
+        return replace(self, victim=victim)
 
     @cached_property
     def finder(self) -> Candidates:
         """Candidates of words that the victim knows."""
-        return self.candidates.known_to(self.victim.vocabulary)
+        return self.candidates.restrict_to(self.victim.vocabulary)
 
     @cached_property
     def chunks(self) -> list[tuple[int, ...]]:
-        """Which examples make each chunk: of a window of them the longest the first, and so on.
+        """Which examples make each chunk: within a window of many chunks, the longest texts make the first, and so on.
 
-        Texts of like length waste less of a call, and long ones first leave nobody waiting for them in the end.
+        Texts of like length waste less of a call, and with long ones first no worker waits for them in the end.
         """
         lengths = list(map(len, self.examples.texts))
         found = []
@@ -185,38 +171,22 @@ class Job:
         return [unit for unit in units if unit.chunk % parts == part - 1]
 
     def seed_of(self, unit: Unit) -> int:
-        """A seed for a unit: the same for every solver, so that those that draw alike meet the same luck."""
+        """A seed for a unit: the same for every solver, so that solvers that draw alike draw the same."""
         state = np.random.SeedSequence([self.seed, unit.chunk, unit.budget]).generate_state(1)
         return int(state[0])
 
-    def goal(self, labels: Sequence[int]) -> Goal:
-        """What the attack wants of texts with these labels."""
+    def objective(self, labels: Sequence[int]) -> Objective:
+        """What the attack maximises for texts with these labels."""
         return Untargeted(labels) if self.target is None else Targeted([self.target] * len(labels))
-
-    def done_already(self, label: int, predicted: int) -> bool:
-        """Whether there is nothing to attack: misclassified, or already what is wanted."""
-        return predicted != label or (self.target is not None and label == self.target)
 
     @cached_property
     def _texts_hash(self) -> str:
-        """Names do not tell data apart: a file may have changed since."""
+        """A hash of the texts and labels: the file of that name may have changed."""
         content = [self.examples.texts, self.examples.labels.tolist(), self.examples.names]
         digest = hashlib.sha256()
         for part in json.JSONEncoder().iterencode(content):  # and never all of it as one string
             digest.update(part.encode())
         return digest.hexdigest()[:16]
-
-    @cached_property
-    def _first_scores(self) -> list[list[float]] | str:
-        """What the victim says of the first texts: so a run is not continued with another victim of the same name."""
-        try:
-            return [
-                [float(f"{value:.3g}") for value in row] for row in checked(self.victim, self.examples.texts[:FIRST])
-            ]
-        except UnavailableError:
-            raise
-        except Exception as error:
-            return type(error).__name__
 
     @property
     def _classes(self) -> dict[str, list[str]]:
@@ -226,7 +196,7 @@ class Job:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the records depend on, as JSON: a run goes on only with the same."""
+        """What the records depend on, as JSON: a run is resumed only with the same. Identify the job first."""
         return {
             "version": __version__,
             "victim": self.victim.name,
@@ -242,8 +212,18 @@ class Job:
             "chunk": self.chunk,
             "window": WINDOW,
             "texts": self._texts_hash,
-            "first_scores": self._first_scores,
+            "first_scores": self.first_scores,
             "to_the_end": self.to_the_end,
             "shard": "/".join(map(str, self.only)),
             "checksum": CHECKSUM,
         }
+
+
+def _score_first(victim: Victim, texts: Sequence[str]) -> list[list[float]] | str:
+    """What a victim says of the first texts, to three digits; the name of an error where it fails."""
+    try:
+        return [[float(f"{value:.3g}") for value in row] for row in compute_scores(victim, texts[:FIRST])]
+    except UnavailableError:
+        raise
+    except Exception as error:
+        return type(error).__name__

@@ -11,24 +11,28 @@ states of its LSTM are read is not said either; ours is the LSTM of `discotext t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discotext.data.examples import Examples
-from discotext.data.named import load
-from discotext.experiment.attack import Watch, job_of, run
-from discotext.experiment.executors import Executor
-from discotext.experiment.job import CHUNK, Job
-from discotext.experiment.metrics import summarise
-from discotext.experiment.work import Record
-from discotext.solvers import DiscoAdam, DiscoProximal, solver_named
-from discotext.solvers.proposal import Solver
-from discotext.text.candidates import Candidates
-from discotext.text.configure import candidates_from
+from discotext.data.registry import load_split
+from discotext.experiment.attack import Watch, make_job, run
+from discotext.experiment.execution.executors import Executor
+from discotext.experiment.execution.scheduler import Notify, ignore
+from discotext.experiment.job import Job
+from discotext.experiment.preflight import parse_budgets
+from discotext.experiment.record import Record
+from discotext.experiment.summary import summarise
+from discotext.search.solver import Solver
+from discotext.solvers import DiscoAdam, DiscoProximal, make_solver
+from discotext.text.candidates import Candidates, make_candidates
+
+if TYPE_CHECKING:
+    from discotext.victims.neural.training import ProgressCallback
 
 BUDGETS = {"imdb": "0.1", "ag_news": "0.2", "trec": "0.2"}
 # What the paper reports: accuracy before, and after with the share of words changed, for DISCO and for greedy.
@@ -40,35 +44,33 @@ PER_CLASS, TEXTS = 50, 500
 TO_THE_END = "left-to-right, to the end"
 SLOW = {("imdb", "greedy")}  # half a minute a text: the paper's sample must do
 
-Tell = Callable[[str], None]
 
-
-def solvers() -> dict[str, Solver]:
+def list_methods() -> dict[str, Solver]:
     """The paper's methods in every reading, and ours."""
     return {
         "disco-proximal": DiscoProximal(),
         "disco-adam": DiscoAdam(),
         "disco-adam, confidence": DiscoAdam(reading="confidence"),
-        "disco": solver_named("disco"),
-        "left-to-right": solver_named("left-to-right"),
-        TO_THE_END: solver_named("left-to-right"),
-        "greedy": solver_named("greedy"),
+        "disco": make_solver("disco"),
+        "left-to-right": make_solver("left-to-right"),
+        TO_THE_END: make_solver("left-to-right"),
+        "greedy": make_solver("greedy"),
     }
 
 
-def candidates(filtered: bool) -> Candidates:
+def choose_candidates(filtered: bool) -> Candidates:
     """The paper's (the nearest words, as they are), or with this package's filters but `sense`."""
     if filtered:
-        return candidates_from(without=["sense"], similarity=0.6)
-    return candidates_from(["neighbours"], without=["all"])
+        return make_candidates(without=["sense"], similarity=0.6)
+    return make_candidates(["neighbours"], without=["all"])
 
 
-def samples(data: str, per_class: int, texts: int, seed: int) -> dict[str, Examples]:
-    """The paper's sample, so many test texts of each class or all there are; and the rest of so many texts in all.
+def draw_samples(data: str, per_class: int, texts: int, seed: int) -> dict[str, Examples]:
+    """The paper's sample, `per_class` test texts of each class or all there are; and the rest of `texts` in all.
 
     The rest is drawn class after class alike, as far as classes reach.
     """
-    examples = load(data, "test")
+    examples = load_split(data, "test")
     order = np.random.default_rng(seed).permutation(len(examples))
     # The number of a text among its class, in this order: the first of each class are the sample.
     turn = np.empty(len(examples), dtype=np.int64)
@@ -82,14 +84,14 @@ def samples(data: str, per_class: int, texts: int, seed: int) -> dict[str, Examp
     return {name: part for name, part in found.items() if len(part)}
 
 
-def victim_for(data: str, folder: Path, tell: Tell) -> Path:
+def get_victim(data: str, folder: Path, notify: Notify, progress: ProgressCallback | None = None) -> Path:
     """The LSTM for a data set, trained if it is not there."""
-    from discotext.victims.neural.making import make
+    from discotext.victims.neural.train_victim import train_victim
 
     path = folder / f"lstm_{data}"
     if not (path / "settings.json").exists():
-        tell(f"training an LSTM on {data}")
-        make(data, path, test=None, vectors=None, limit=None, columns=(None, None), chosen={"kind": "lstm", "seed": 0})
+        notify(f"training an LSTM on {data}")
+        train_victim(data, path, settings={"kind": "lstm", "seed": 0}, progress=progress)
     return path
 
 
@@ -110,54 +112,50 @@ def reproduce(
     texts: int = TEXTS,
     seed: int = 0,
     filtered: bool = False,
-    tell: Tell = lambda said: None,
+    notify: Notify = ignore,
     watch: Watch | None = None,
     executor: Executor | None = None,
+    training: ProgressCallback | None = None,
 ) -> list[Row]:
-    """Run the paper's table into a folder; what is there already is not done again."""
+    """Run the paper's table into a folder; what is there already is not done again.
+
+    training: called with the `TrainingState` of a victim that is being trained.
+    """
     found: list[Row] = []
     for name in data:
-        victim = victim_for(name, Path(out) / "victims", tell)
+        victim = get_victim(name, Path(out) / "victims", notify, training)
         home = Path(out) / (f"{name}-filtered" if filtered else name)
         records: dict[tuple[str, str], list[Record]] = {}
-        for part, examples in samples(name, per_class, texts, seed).items():
-            for method, job in jobs(name, str(victim), examples, seed, filtered, whole=part == "rest").items():
-                tell(f"{name}: {len(examples)} texts, {method}")
+        for part, examples in draw_samples(name, per_class, texts, seed).items():
+            for method, job in make_jobs(name, str(victim), examples, seed, filtered, whole=part == "rest").items():
+                notify(f"{name}: {len(examples)} texts, {method}")
                 folder = home / part / method.replace(", ", "-").replace(" ", "-")
                 records[part, method] = run(job, folder, watch, executor).records
-        found += [Row(name, one, records["sample", one], records.get(("rest", one), [])) for one in solvers()]
+        found += [Row(name, one, records["sample", one], records.get(("rest", one), [])) for one in list_methods()]
     return found
 
 
-def jobs(data: str, victim: str, examples: Examples, seed: int, filtered: bool, *, whole: bool) -> dict[str, Job]:
+def make_jobs(data: str, victim: str, examples: Examples, seed: int, filtered: bool, *, whole: bool) -> dict[str, Job]:
     """One job for each method; those that are too slow for the whole are left out of it."""
     made = {}
-    for method, solver in solvers().items():
+    for method, solver in list_methods().items():
         if whole and (data, method) in SLOW:
             continue
-        job = job_of(
-            victim,
-            examples,
-            {method: solver},
-            budget=BUDGETS[data],
-            words=None,
-            candidates=candidates(filtered),
-            limit=None,
-            seed=seed,
-            target=None,
-            chunk=CHUNK,
+        budgets = parse_budgets(BUDGETS[data], None)
+        job = make_job(
+            victim, examples, {method: solver}, budgets=budgets, candidates=choose_candidates(filtered), seed=seed
         )
         made[method] = replace(job, to_the_end=method == TO_THE_END)
     return made
 
 
-def table(found: Sequence[Row]) -> list[dict[str, Any]]:
+def make_table(found: Sequence[Row]) -> list[dict[str, Any]]:
     """One row for each data set and method: the paper's sample, then all texts; its figures among them."""
     rows: list[dict[str, Any]] = []
     for whole in (False, True):
         for data in dict.fromkeys(row.data for row in found):
             mine = [row for row in found if row.data == data and (row.rest or not whole)]
-            rows += [_figures(row, whole) for row in mine]
+            rows += [_make_row(row, whole) for row in mine]
             for method in ("disco", "greedy") if data in PAPER and mine else ():
                 said: Any = PAPER[data]
                 accuracy, changed = said[method]
@@ -166,9 +164,9 @@ def table(found: Sequence[Row]) -> list[dict[str, Any]]:
     return rows
 
 
-def _figures(row: Row, whole: bool) -> dict[str, Any]:
+def _make_row(row: Row, whole: bool) -> dict[str, Any]:
     records = row.sample + (row.rest if whole else [])
-    figures = summarise(records)
+    figures = summarise(records).as_dict()
     kept = ["original_accuracy", "adversarial_accuracy", "adversarial_accuracy_low", "adversarial_accuracy_high"]
     kept += ["perturbation_all", "attacked", "seconds"]
     passes = (figures["forwards"] + figures["backwards"]) / max(figures["attacked"], 1)

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from discotext.solvers.adam import DiscoAdam
+from discotext.search.solver import Solver
 from discotext.solvers.beam import Beam
 from discotext.solvers.disco import Disco
+from discotext.solvers.disco_adam import DiscoAdam
+from discotext.solvers.disco_frank_wolfe import DiscoFrankWolfe
+from discotext.solvers.disco_proximal import DiscoProximal
 from discotext.solvers.exact import Exact
-from discotext.solvers.frank_wolfe import DiscoFrankWolfe
 from discotext.solvers.gradient_greedy import GradientGreedy
-from discotext.solvers.greedy import Greedy, StochasticGreedy
-from discotext.solvers.guided import DiscoGuided
+from discotext.solvers.greedy import Greedy
 from discotext.solvers.lazy_greedy import LazyGreedy
+from discotext.solvers.left_to_right import LeftToRight
 from discotext.solvers.local_search import LocalSearch
-from discotext.solvers.proposal import Proposal, Proposals, Solver
-from discotext.solvers.proximal import DiscoProximal
 from discotext.solvers.random import Random
-from discotext.solvers.sweep import LeftToRight, RankedGreedy
+from discotext.solvers.ranked_greedy import RankedGreedy
+from discotext.solvers.stochastic_greedy import StochasticGreedy
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
-    "disco": lambda: Disco(),
+    "disco": Disco,
     "disco-high": lambda: Disco(effort="high"),
-    "disco-proximal": lambda: Disco(method="proximal"),
-    "disco-adam": lambda: Disco(method="adam"),
-    "disco-frank-wolfe": lambda: Disco(method="frank-wolfe"),
+    "disco-proximal": DiscoProximal,
+    "disco-adam": DiscoAdam,
+    "disco-frank-wolfe": DiscoFrankWolfe,
     "greedy": Greedy,
     "lazy-greedy": LazyGreedy,
     "stochastic-greedy": StochasticGreedy,
@@ -38,10 +39,10 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 }
 
 
-def solver_named(name: str) -> Solver:
+def make_solver(name: str) -> Solver:
     """The solver of a name, with its default settings; underscores are accepted for hyphens.
 
-    >>> solver_named("lazy_greedy")
+    >>> make_solver("lazy_greedy")
     LazyGreedy()
     """
     solver = SOLVERS.get(name.replace("_", "-"))
@@ -56,7 +57,6 @@ __all__ = [
     "Disco",
     "DiscoAdam",
     "DiscoFrankWolfe",
-    "DiscoGuided",
     "DiscoProximal",
     "Exact",
     "GradientGreedy",
@@ -64,11 +64,8 @@ __all__ = [
     "LazyGreedy",
     "LeftToRight",
     "LocalSearch",
-    "Proposal",
-    "Proposals",
     "Random",
     "RankedGreedy",
-    "Solver",
     "StochasticGreedy",
-    "solver_named",
+    "make_solver",
 ]

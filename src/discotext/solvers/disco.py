@@ -1,39 +1,250 @@
-"""Disco: the relaxation, in the paper's two ways and in two of ours."""
+"""Disco: the relaxation finds the region, climbing finds the choice, and what is left is spent where it may win.
+
+    Frank–Wolfe        a few steps put several good and different feasible choices on the table, three passes each
+    climbing           from the best of them, led by the gradient, until no proposed move is better
+    surveys, restarts  from where climbing ended, while there are passes left
+
+If there is a goal, most problems that miss it by far will never reach it, so the passes go to those that came near.
+They are best spent on a survey of the place (`survey`) and then on new starts: near the best choice, with two words
+exchanged at random, and at high effort also far from everything seen, where slopes at random mixtures point.
+
+Small problems are not searched but enumerated, and their answers are proved.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, Literal
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar, Literal
 
-from discotext.solvers.adam import DiscoAdam
-from discotext.solvers.frank_wolfe import DiscoFrankWolfe
-from discotext.solvers.guided import DiscoGuided
-from discotext.solvers.proximal import DiscoProximal
+import numpy as np
 
-Method = Literal["guided", "proximal", "adam", "frank-wolfe"]
-METHODS: dict[str, type[DiscoGuided | DiscoProximal | DiscoAdam | DiscoFrankWolfe]] = {
-    "guided": DiscoGuided,
-    "proximal": DiscoProximal,
-    "adam": DiscoAdam,
-    "frank-wolfe": DiscoFrankWolfe,
-}
+from discotext.core.arrays import Bools, Floats, Ints
+from discotext.core.oracle import RelaxedOracle
+from discotext.core.problem import Batch
+from discotext.core.rounding import best_vertex
+from discotext.core.sampling import interior_point
+from discotext.search.beam import search_beam
+from discotext.search.climbing import Allowance, Climbers, Places, climb
+from discotext.search.enumeration import enumerate_levels
+from discotext.search.frank_wolfe import frank_wolfe, spread_start
+from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
+from discotext.search.survey import survey
+from discotext.search.tuning import DEFAULT, Tuning
 
 
-def Disco(method: Method = "guided", **settings: Any) -> DiscoGuided | DiscoProximal | DiscoAdam | DiscoFrankWolfe:  # noqa: N802
-    """Settings for the relaxation.
+@dataclass(frozen=True)
+class Disco(Solver):
+    """Frank–Wolfe, then climbing, then restarts while passes are left. It needs no tuning by its user.
 
-    `Disco()` is for every user, without tuning; `Disco(effort="high")` looks for the best answer within about the
-    passes that `Greedy` would spend. The others are `Disco(method="proximal")`, Algorithm 2 as printed;
-    `Disco(method="adam")`, the paper's experimental set-up; `Disco(method="frank-wolfe")`, the budget inside the
-    polytope. Each takes the settings of its class: `DiscoGuided`, `DiscoProximal`, `DiscoAdam`, `DiscoFrankWolfe`.
+    effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
+        that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
+    enumerate: score every choice where that costs no more passes than searching, and mark the answer as proved.
+    tuning: the constants behind it, for experiments.
 
-    >>> Disco(method="proximal", p=2).p
-    2
+    >>> Disco(effort="high")
+    Disco(effort='high', enumerate=True)
     """
-    if method not in METHODS:
-        raise ValueError(f"method is {method!r}; choose one of {', '.join(map(repr, METHODS))}")
-    known = [field.name for field in fields(METHODS[method])]
-    unknown = [name for name in settings if name not in known]
-    if unknown:
-        raise TypeError(f"method {method!r} does not take {', '.join(unknown)}; its settings are {', '.join(known)}")
-    return METHODS[method](**settings)
+
+    needs: ClassVar[type] = RelaxedOracle
+    effort: Literal["default", "high"] | float = "default"
+    enumerate: bool = True
+    tuning: Tuning = DEFAULT
+
+    def __post_init__(self) -> None:
+        if self.effort not in ("default", "high") and not (isinstance(self.effort, Real) and self.effort > 0):
+            raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0")
+
+    def __repr__(self) -> str:
+        tuning = "" if self.tuning == DEFAULT else f", tuning={self.tuning}"
+        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning})"
+
+    @property
+    def multiple(self) -> float:
+        """Passes to spend, restarts included, in units of what greedy would spend; 0 for the default effort."""
+        if isinstance(self.effort, str):
+            return {"default": 0.0, "high": 1.0}[self.effort]
+        return float(self.effort)
+
+    @property
+    def thorough(self) -> bool:
+        return self.multiple > 0
+
+    @property
+    def constants(self) -> Tuning:
+        return self.tuning
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
+        plan = self.plan(search.goal)
+        problems = np.arange(len(batch))
+        if self.enumerate:
+            small = is_enumerable(batch, self._passes(batch, plan))
+            if small.any():
+                yield from enumerate_levels(batch, oracle, np.flatnonzero(small))
+                problems = np.flatnonzero(~small)
+                problems = problems[is_active(problems, (yield nothing(batch)))]
+        if len(problems):
+            yield from self._search(batch, oracle, search, plan, problems)
+
+    def plan(self, goal: float | None) -> Plan:
+        """What was measured to serve best with or without a goal, at this effort."""
+        tuning, high = self.tuning, self.multiple > 0
+        if goal is None:
+            least = tuning.least_passes if self.effort == "high" else 0.0
+            return Plan(starts=4 if high else 2, distant=high, passes=least, multiple=self.multiple)
+        return Plan(
+            starts=4 if high else 1,
+            smoothing=tuning.smoothing,
+            surveys=True,
+            distant=high,
+            missing=tuning.high_share if high else tuning.near_share,
+            passes=0.0 if high else tuning.near_passes,
+            multiple=2 * self.multiple,
+        )
+
+    def _passes(self, batch: Batch, plan: Plan) -> Floats:
+        """(B,) what a search would spend at least; below that, enumeration is cheaper."""
+        tuning = self.tuning
+        usual = 3.0 * tuning.frank_wolfe_steps + 2 * plan.starts * (2 + tuning.proposals)
+        least = plan.passes if plan.distant else 0.0
+        return np.maximum(self.multiple * greedy_passes(batch), max(usual, least))
+
+    def _search(self, batch: Batch, oracle: RelaxedOracle, search: Search, plan: Plan, problems: Ints) -> Proposals:
+        tuning, everything = self.tuning, np.arange(len(batch))
+        before = np.full(len(batch), -np.inf)
+        before[problems] = oracle.score(problems, batch.originals()[problems])
+        spent = search.spent(everything)
+        allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
+        start = spread_start(batch.take(problems))
+        met = yield from frank_wolfe(batch, oracle, problems, start, tuning.frank_wolfe_steps)
+        ended = yield from climb(
+            batch, oracle, met.best(plan.starts), allowance, tuning, smoothing=plan.smoothing, goal=search.goal
+        )
+        best = ended.best(1)
+        allowance.limit = spent + plan.allow(batch, best, before, search.goal)
+        beamed = best.problems[plan.passes >= beam_passes(batch.take(best.problems), tuning.beam_width)]
+        if plan.distant and len(beamed):
+            yield from search_beam(batch, oracle, beamed, tuning.beam_width)
+            best = best.take(is_active(best.problems, (yield nothing(batch))))
+        yield from self._restart(batch, oracle, search, plan, best, allowance)
+
+    def _restart(
+        self,
+        batch: Batch,
+        oracle: RelaxedOracle,
+        search: Search,
+        plan: Plan,
+        best: Climbers,
+        allowance: Allowance,
+    ) -> Proposals:
+        """Survey the best place of each problem, or start anew, while it can be paid for."""
+        tuning, surveyed, idle = self.tuning, Places(), np.zeros(len(batch), dtype=np.int64)
+        while True:
+            payable = allowance.affords(best.problems, 3 + tuning.proposals)
+            best = best.take(payable & (idle[best.problems] < tuning.idle_waves))
+            if not len(best):
+                return
+            asked, before = best.problems, search.spent(best.problems)
+            here = allowance.affords(best.problems, 2 + tuning.surveyed_swaps) & surveyed.visit(best) & plan.surveys
+            new = survey(batch, oracle, best.take(here), tuning)
+            new = new + near_starts(batch, oracle, best.take(~here), tuning.exchanged_words, search.rng)
+            if plan.distant:
+                rich = ~here & allowance.affords(best.problems, 2 * (4 + tuning.proposals))
+                new = new + far_starts(batch, oracle, best.problems[rich], search.rng)
+            active = yield new.proposal()
+            new, best = new.take(is_active(new.problems, active)), best.take(is_active(best.problems, active))
+            ended = yield from climb(batch, oracle, new, allowance, tuning, smoothing=plan.smoothing)
+            # In a small space all that is near has been asked before, and a wave may cost nothing and find nothing.
+            idle[asked] = np.where(search.spent(asked) == before, idle[asked] + 1, 0)
+            active = yield ended.proposal()
+            best = (best.take(is_active(best.problems, active)) + ended.take(is_active(ended.problems, active))).best(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How a search goes about it.
+
+    starts: vertices to climb from; with a goal, fewer will do at first.
+    smoothing: where slopes are taken, see `slopes_at`.
+    surveys: whether the place where climbing ends is surveyed before new starts are made.
+    distant: whether new starts are also made far from everything seen.
+    missing: share of the way to the goal that may be missing for a problem to be pursued.
+    passes, multiple: a problem that has all but reached its goal may spend so many passes, or so many times what greedy
+        spends, whichever is more. Where `passes` alone would pay for a beam, one is run first.
+    """
+
+    starts: int
+    smoothing: float = 0.0
+    surveys: bool = False
+    distant: bool = False
+    missing: float = 1.0
+    passes: float = 0.0
+    multiple: float = 0.0
+
+    def allow(self, batch: Batch, best: Climbers, before: Floats, goal: float | None) -> Floats:
+        """(B,) passes for each problem, including those spent so far."""
+        near = np.ones(len(batch))
+        if goal is not None:
+            with np.errstate(invalid="ignore"):
+                missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
+            # Of an infinite goal, or where only forbidden choices were met, the whole way is missing.
+            missing = np.where(np.isnan(missing), 1.0, missing)
+            near[best.problems] = np.clip(1 - missing / self.missing, 0, 1)
+        return np.asarray(near * np.maximum(self.passes, self.multiple * greedy_passes(batch)))
+
+
+def nothing(batch: Batch) -> Proposal:
+    """A proposal of nothing: its answer says which problems still go on."""
+    return Climbers.none(batch).proposal()
+
+
+def greedy_passes(batch: Batch) -> Floats:
+    """(B,) what `Greedy` spends if it uses its whole budget: a pass for each swap of each round."""
+    words = np.bincount(batch.problem_of_position, weights=batch.counts > 1, minlength=len(batch))
+    pairs = (batch.widths - batch.sizes).astype(np.float64)
+    rounds = np.minimum(batch.budgets, words)
+    # Each round takes one word, of average width, out of the next ones.
+    return np.asarray(rounds * pairs - pairs / np.maximum(words, 1) * rounds * (rounds - 1) / 2)
+
+
+def beam_passes(batch: Batch, width: int) -> Floats:
+    """(B,) what a beam spends: its first round extends one answer, the others `width` of them."""
+    pairs = (batch.widths - batch.sizes).astype(np.float64)
+    return np.asarray(width * greedy_passes(batch) - (width - 1) * pairs)
+
+
+def is_enumerable(batch: Batch, passes: Floats) -> Bools:
+    """(B,) True where the whole space has no more choices than the passes a search would spend."""
+    # One change alone gives this many; only where that is little is the exact count worth its time.
+    maybe = np.flatnonzero((batch.widths - batch.sizes) * (batch.budgets > 0) <= passes)
+    small = np.zeros(len(batch), dtype=bool)
+    # The original is known already and costs nothing.
+    small[maybe] = [batch[index].has_at_most(float(passes[index]) + 1) for index in maybe.tolist()]
+    return small
+
+
+def far_starts(batch: Batch, oracle: RelaxedOracle, problems: Ints, rng: np.random.Generator) -> Climbers:
+    """The vertex that the slope at a random mixture points to."""
+    layout = batch.take(problems)
+    _, gradient = oracle.relaxed(problems, interior_point(layout, rng))
+    return Climbers.at(batch, oracle, problems, best_vertex(gradient, layout))
+
+
+def near_starts(batch: Batch, oracle: RelaxedOracle, best: Climbers, count: int, rng: np.random.Generator) -> Climbers:
+    """The best choice so far with `count` changed words put back and as many others changed, all at random."""
+    layout = batch.take(best.problems)
+    choices = best.choices[:, : layout.n_max].copy()
+    put_back = random_positions(choices != 0, count, rng)
+    changed = random_positions((choices == 0) & (layout.dense_counts > 1), count, rng)
+    candidate = 1 + np.floor(rng.random(choices.shape) * np.maximum(layout.dense_counts - 1, 0))
+    choices[put_back] = 0
+    room = layout.budgets - (choices != 0).sum(axis=1)
+    changed &= np.cumsum(changed, axis=1) <= room[:, None]
+    return Climbers.at(batch, oracle, best.problems, np.where(changed, candidate, choices).astype(np.int32))
+
+
+def random_positions(allowed: Bools, count: int, rng: np.random.Generator) -> Bools:
+    """In each row, `count` of the allowed positions at random (all, where there are fewer)."""
+    keys = np.where(allowed, rng.random(allowed.shape), np.inf)
+    rank = np.argsort(np.argsort(keys, axis=1), axis=1)
+    return np.asarray(allowed & (rank < count))

@@ -7,16 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from discotext.oracle import RelaxedOracle
-from discotext.problem import Batch
-from discotext.rounding import best_replacements
-from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.solvers.sweep import swaps_at
-from discotext.swaps import improve
+from discotext.core.oracle import RelaxedOracle
+from discotext.core.problem import Batch
+from discotext.core.rounding import best_replacements
+from discotext.core.swaps import improve
+from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
+from discotext.search.sweep import swaps_at
 
 
 @dataclass(frozen=True)
-class GradientGreedy:
+class GradientGreedy(Solver):
     """In each round take the unchanged word whose slope promises most, and try all its candidates.
 
     A round costs one gradient and k_i − 1 forwards; a word that does not help is not tried again. After `patience`
@@ -30,7 +30,7 @@ class GradientGreedy:
         if self.patience < 1:
             raise ValueError(f"patience is {self.patience}; choose 1 or more")
 
-    def propose(self, batch: Batch, oracle: RelaxedOracle, rng: np.random.Generator) -> Proposals:
+    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         problems, choices = np.arange(len(batch)), batch.originals()
         scores = oracle.score(problems, choices)
         tried = batch.dense_counts <= 1
@@ -53,6 +53,6 @@ class GradientGreedy:
             failed += 1
             failed[rows] = 0
             active = yield Proposal(problems[rows], choices[rows], scores[rows])
-            going = among(problems, active)
+            going = is_active(problems, active)
             problems, choices, scores = problems[going], choices[going], scores[going]
             tried, failed = tried[going], failed[going]

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from discotext.oracle import Oracle
-from discotext.problem import Batch
-from discotext.segments import segment_argmax
-from discotext.solvers.proposal import Proposal, Proposals, among
-from discotext.swaps import all_swaps, score_swaps
+from discotext.core.arrays import segment_argmax
+from discotext.core.oracle import Oracle
+from discotext.core.problem import Batch
+from discotext.core.swaps import all_swaps, score_swaps
+from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 
 
 @dataclass(frozen=True)
-class LazyGreedy:
+class LazyGreedy(Solver):
     """Greedy that asks again only for the swap that looked best.
 
     When gains can only shrink as changes are added (a submodular score), a gain measured earlier is an upper bound, and
     the answer equals `Greedy`'s at a fraction of its forwards. On any other score it is a heuristic.
     """
 
-    needs: ClassVar[type] = Oracle
-
-    def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:
+    def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         problems = np.flatnonzero((batch.budgets > 0) & (batch.widths > batch.sizes))
         layout = batch.take(problems)
         choices = batch.originals()[problems]
@@ -52,7 +49,7 @@ class LazyGreedy:
                 fresh[taken[swaps.rows]] = False
                 done |= (choices != 0).sum(axis=1) >= layout.budgets
                 active = yield Proposal(problems[taken], choices[taken], scores[taken])
-                done |= taken & ~among(problems, active)
+                done |= taken & ~is_active(problems, active)
             stale = ~taken & ~done
             if stale.any():
                 asked = swaps.take(top[stale])

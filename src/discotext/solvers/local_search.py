@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from discotext.oracle import Oracle, RelaxedOracle, can
-from discotext.problem import Batch
-from discotext.solvers.climbing import Climbers, Purse, climb
-from discotext.solvers.moves import best_moves
-from discotext.solvers.proposal import Proposals, among
-from discotext.swaps import best_of_each
+from discotext.core.oracle import Oracle, RelaxedOracle, can
+from discotext.core.problem import Batch
+from discotext.core.swaps import best_of_each
+from discotext.search.climbing import Allowance, Climbers, best_moves, climb
+from discotext.search.solver import Proposals, Search, Solver, is_active
+from discotext.search.tuning import DEFAULT
 
 
 @dataclass(frozen=True)
-class LocalSearch:
+class LocalSearch(Solver):
     """From the original, make the best of a few proposed moves, again and again.
 
     proposals: moves scored in each round.
-    guide: who proposes them: the "gradient" (a round costs one besides), or chance ("random"); "auto" takes the
-        gradient where there is one.
-    patience: rounds without success after which a random search gives up. (The gradient proposes the same again.)
+    guide: what proposes them: the "gradient" (one more pass pair a round) or "random"; "auto" takes the gradient where
+        there is one.
+    patience: rounds without improvement before a random search gives up. (The gradient would propose the same again.)
     """
 
     proposals: int = 16
@@ -41,19 +41,21 @@ class LocalSearch:
     def needs(self) -> type:
         return RelaxedOracle if self.guide == "gradient" else Oracle
 
-    def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:
+    def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         start = Climbers.at(batch, oracle, np.arange(len(batch)), batch.originals())
         if self.guide == "random" or not can(oracle, RelaxedOracle):
-            yield from self._wander(batch, oracle, start, rng)
+            yield from self._wander(batch, oracle, start, search)
         else:
-            yield from climb(batch, oracle, start, self.proposals, Purse(batch, oracle))  # type: ignore[arg-type]
+            tuning = replace(DEFAULT, proposals=self.proposals)
+            yield from climb(batch, oracle, start, Allowance(batch, search), tuning)  # type: ignore[arg-type]
 
-    def _wander(self, batch: Batch, oracle: Oracle, climbers: Climbers, rng: np.random.Generator) -> Proposals:
+    def _wander(self, batch: Batch, oracle: Oracle, climbers: Climbers, search: Search) -> Proposals:
         failed = np.zeros(len(batch), dtype=np.int64)
         while len(climbers):
             layout = batch.take(climbers.problems)
             # The best moves for a slope of pure noise are random moves of all kinds, each within budget.
-            moves = best_moves(layout, climbers.choices, rng.normal(size=layout.candidates), self.proposals)
+            noise = search.rng.normal(size=layout.candidates)
+            moves = best_moves(layout, climbers.choices, noise, self.proposals, DEFAULT.partners)
             moved = moves.apply(climbers.choices)
             found = oracle.score(climbers.problems[moves.rows], moved)
             best = best_of_each(moves.rows, found)
@@ -63,5 +65,5 @@ class LocalSearch:
             failed[climbers.problems] += 1
             failed[climbers.problems[rows]] = 0
             active = yield climbers.take(rows).proposal()
-            going = among(climbers.problems, active) & (failed[climbers.problems] < self.patience)
+            going = is_active(climbers.problems, active) & (failed[climbers.problems] < self.patience)
             climbers = climbers.take(going)

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from discotext.oracle import Oracle
-from discotext.problem import Batch
-from discotext.sampling import random_choices
-from discotext.solvers.proposal import Proposal, Proposals
+from discotext.core.oracle import Oracle
+from discotext.core.problem import Batch
+from discotext.core.sampling import random_choices
+from discotext.search.solver import Proposal, Proposals, Search, Solver
 
 ROUND = 16  # draws per call, so that a problem that reaches its goal leaves before all are spent
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Solver):
     """Draw feasible choices: a random number of random positions, each with a random candidate."""
 
-    needs: ClassVar[type] = Oracle
     draws: int = 100
 
     def __post_init__(self) -> None:
         if self.draws < 1:
             raise ValueError(f"draws is {self.draws}; choose 1 or more")
 
-    def propose(self, batch: Batch, oracle: Oracle, rng: np.random.Generator) -> Proposals:
+    def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         active, left = np.arange(len(batch)), self.draws
         while left and len(active):
             problems = np.repeat(active, min(left, ROUND))
             left -= min(left, ROUND)
             layout = batch.take(problems)
             choices = np.zeros((len(problems), batch.n_max), dtype=np.int32)
-            choices[:, : layout.n_max] = random_choices(layout, rng)
+            choices[:, : layout.n_max] = random_choices(layout, search.rng)
             active = yield Proposal(problems, choices, oracle.score(problems, choices))

@@ -1,36 +1,49 @@
 """Candidates: for every word of a text, the words that may replace it, and why others may not.
 
-    source → form of the original → filters → casing → at most so many, most similar first
+    source → inflection of the original → filters → casing → at most `limit`, most similar first
 
-Most of this depends only on the word, as written, and its tag. It is worked out once for each such pair and kept; what
-depends on the sentence (an article before the word, a set phrase) is looked at in every place.
+Most of this depends only on the word as written and its tag, so it is computed once for each such pair and cached.
+What depends on the sentence (an article before the word, a set phrase) is checked at every occurrence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from discotext.text.filters import STANDARD, Filter, Similarity, UnknownToVictim, filters_named
-from discotext.text.inflection import agreeing
-from discotext.text.place import Place
-from discotext.text.sources import AnyOf, Source, Synonyms, VectorNeighbours, prepare
-from discotext.text.tagging import LightTagger, Tagger
-from discotext.text.words import Words, match_case, split
+from discotext.text.filters import (
+    FILTERS_FOR_LISTS,
+    STANDARD_FILTERS,
+    Filter,
+    Frequency,
+    Sense,
+    Similarity,
+    UnknownToVictim,
+    make_filters,
+)
+from discotext.text.inflection import match_inflection
+from discotext.text.packaged_vectors import load_packaged_vectors
+from discotext.text.sources import AllOf, AnyOf, Source, SynonymList, Synonyms, VectorNeighbours, read_synonyms
+from discotext.text.tagging import LightTagger, Tagger, make_tagger
+from discotext.text.vectors import WordVectors
+from discotext.text.words import WordContext, Words, match_case, split
 
 TOO_MANY = "limit"  # the name under which candidates beyond the limit are refused
+
+Refusals = tuple[tuple[str, str], ...]  # pairs of a word and the name of the filter that refused it
 
 
 @dataclass(frozen=True)
 class Replacements:
-    """A word of a text, where it begins and ends, what may replace it, and what was refused by which filter."""
+    """A word of a text, its start and end offset, the words that may replace it, and those refused, with the filter."""
 
     word: str
     start: int
     end: int
     candidates: tuple[str, ...]
-    refused: tuple[tuple[str, str], ...] = ()
+    refused: Refusals = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -44,82 +57,96 @@ class Replacements:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Settings: sources, filters, a tagger, and how many candidates a word may have.
+    """Finds candidates: a source, filters, a part-of-speech tagger, and a limit per word.
 
-    unknown_words: whether words that a victim does not know may be put in.
+    limit: the most candidates a word may have. unknown_words: whether to allow words outside a victim's vocabulary.
 
     >>> [sorted(found.candidates) for found in Candidates()("They purchased it")]
     [[], ['acquired', 'bought'], []]
     """
 
     source: Source = field(default_factory=lambda: AnyOf((VectorNeighbours(), Synonyms())))
-    filters: Sequence[Filter] = field(default_factory=lambda: filters_named(STANDARD))
+    filters: Sequence[Filter] = field(default_factory=lambda: make_filters(STANDARD_FILTERS))
     tagger: Tagger = field(default_factory=LightTagger)
     limit: int = 8
     unknown_words: bool = False
-    _known: dict[tuple[str, str, bool, bool], tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = field(
+    _cache: dict[tuple[str, str, bool, bool], tuple[tuple[str, ...], Refusals]] = field(
         default_factory=dict, init=False, repr=False
     )
 
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise ValueError(f"limit is {self.limit}, but a word needs room for a candidate; choose 1 or more")
+        for part, base in ((self.source, Source), *((one, Filter) for one in self.filters)):
+            if not isinstance(part, base):
+                kind = base.__name__.lower()
+                raise TypeError(f"{part!r} is not a {kind}; give an instance of a subclass of {base.__name__}")
 
-    def known_to(self, vocabulary: Container[str] | None) -> Candidates:
-        """The same without words that are not in a victim's vocabulary (None: it can read anything)."""
+    def restrict_to(self, vocabulary: Container[str] | None) -> Candidates:
+        """The same without words outside a victim's vocabulary (None: the victim can read any word)."""
         if vocabulary is None or self.unknown_words:
             return self
         return replace(self, filters=(*self.filters, UnknownToVictim(vocabulary)))
 
-    def __call__(self, text: str) -> list[Replacements]:
-        """What may replace each word of a text."""
-        return self.of_texts([text])[0]
+    def __call__(self, text: str | Words) -> list[Replacements]:
+        """Find what may replace each word of a text."""
+        return self.find([text])[0]
 
-    def of_texts(self, texts: Iterable[str]) -> list[list[Replacements]]:
-        """What may replace each word of many texts; much is shared among them."""
-        cut = [split(text) for text in texts]
-        tags = self.tagger.tags(cut)
-        prepare(self.source, {word.lower() for text in cut for word in text.words})
-        return [self._of_text(text, tuple(given)) for text, given in zip(cut, tags, strict=True)]
+    def find(self, texts: Iterable[str | Words]) -> list[list[Replacements]]:
+        """Find what may replace each word of many texts, which is faster than text by text.
 
-    def _of_text(self, text: Words, tags: tuple[str, ...]) -> list[Replacements]:
-        in_context = [one for one in self.filters if one.context]
+        texts: strings, or texts that have already been split into words.
+        """
+        words = [split(text) if isinstance(text, str) else text for text in texts]
+        tags = self.tagger.tag(words)
+        self.source.prepare({word.lower() for text in words for word in text.words})
+        return [self._find_in_text(text, tuple(given)) for text, given in zip(words, tags, strict=True)]
+
+    def _find_in_text(self, text: Words, tags: tuple[str, ...]) -> list[Replacements]:
+        context_filters = [one for one in self.filters if one.context_dependent]
         found = []
         for number, (start, end) in enumerate(text.spans()):
-            place = Place(text, tags, number)
-            allowed, refused = self._of_word(place)
-            for one in in_context:
-                allowed, refused = _apply(one, place, allowed, refused)
+            context = WordContext(text, tags, number)
+            allowed, refused = self._find_for_word(context)
+            for one in context_filters:
+                allowed, refused = _apply(one, context, allowed, refused)
             refused += tuple((word, TOO_MANY) for word in allowed[self.limit :])
-            kept = [match_case(place.word, word) for word in allowed[: self.limit]]
-            found.append(Replacements(place.word, start, end, tuple(dict.fromkeys(kept)), refused))
+            kept = [match_case(context.word, word) for word in allowed[: self.limit]]
+            found.append(Replacements(context.word, start, end, tuple(dict.fromkeys(kept)), refused))
         return found
 
-    def _of_word(self, place: Place) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-        """What no sentence matters to; kept, unless the source looks at the sentence itself."""
-        small = place.word.islower()  # and then capitals, first places and loud texts do not matter
-        key = (place.word, place.tag, small or place.first, small or place.text.loud)
-        if key in self._known and not self.source.context:
-            return self._known[key]
-        inflects = any(one.name == "inflection" for one in self.filters)
-        proposed = (agreeing(word, place.tag) or word if inflects else word for word in self.source.of(place))
-        allowed = tuple(word for word in dict.fromkeys(proposed) if word != place.lower)
-        refused: tuple[tuple[str, str], ...] = ()
+    def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:
+        """What does not depend on the sentence; cached unless the source itself depends on it."""
+        # A word in lower case is treated alike at the start of a sentence, elsewhere, and among capitals.
+        lower = context.word.islower()
+        key = (context.word, context.tag, lower or context.starts_sentence, lower or context.text.all_caps)
+        if key in self._cache and not self.source.context_dependent:
+            return self._cache[key]
+        allowed = self._propose(context)
+        refused: Refusals = ()
         for one in self.filters:
-            if not one.context:
-                allowed, refused = _apply(one, place, allowed, refused)
+            if not one.context_dependent:
+                allowed, refused = _apply(one, context, allowed, refused)
         similarity = next((one for one in self.filters if isinstance(one, Similarity)), None)
         if similarity is not None:
-            allowed = tuple(sorted(allowed, key=lambda word: -similarity.between(place, word)))
-        self._known[key] = allowed, refused
+            allowed = tuple(sorted(allowed, key=lambda word: -similarity.measure(context, word)))
+        self._cache[key] = allowed, refused
         return allowed, refused
+
+    def _propose(self, context: WordContext) -> tuple[str, ...]:
+        """The words the source proposes, each once and, if there is a filter for that, in the right inflection."""
+        inflects = any(one.name == "inflection" for one in self.filters)
+        proposed = (
+            match_inflection(word, context.tag) or word if inflects else word for word in self.source.propose(context)
+        )
+        return tuple(word for word in dict.fromkeys(proposed) if word != context.lower)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the candidates depend on, in words and numbers."""
+        """What the candidates depend on, as JSON."""
         return {
             "source": self.source.name,
-            "filters": {one.name: _plain(one) for one in self.filters},
+            "filters": {one.name: one.settings() for one in self.filters},
             "tagger": self.tagger.name,
             "limit": self.limit,
             "unknown_words": self.unknown_words,
@@ -127,21 +154,121 @@ class Candidates:
 
 
 def _apply(
-    one: Filter, place: Place, allowed: tuple[str, ...], refused: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    one: Filter, context: WordContext, allowed: tuple[str, ...], refused: Refusals
+) -> tuple[tuple[str, ...], Refusals]:
+    """Split the allowed words into those a filter accepts and those it refuses; the latter join the refused ones."""
     if not allowed:
         return allowed, refused
-    # A filter that keeps the word whatever is proposed says so once.
-    if hasattr(one, "keeps") and one.keeps(place):
+    if one.keeps(context):
         return (), refused + tuple((word, one.name) for word in allowed)
-    verdicts = [(word, one.refuses(place, word)) for word in allowed]
+    verdicts = [(word, one.refuses(context, word)) for word in allowed]
     no = tuple((word, one.name) for word, against in verdicts if against)
     return tuple(word for word, against in verdicts if not against), refused + no
 
 
-def _plain(one: Filter) -> dict[str, float | int | str]:
-    return {
-        name: value
-        for name, value in vars(one).items()
-        if isinstance(value, float | int | str) and name not in ("name", "context")
-    }
+SOURCES = ("neighbours", "wordnet", "list", "masked-lm")
+# What `without` accepts. "all" means all standard filters, not the one for words unknown to the victim.
+SWITCHES = (*STANDARD_FILTERS, UnknownToVictim.name, "all")
+
+
+def make_candidates(
+    sources: Sequence[str] = (),
+    combine: str = "any",
+    synonyms: Sequence[str | Path] = (),
+    vectors: str | Path | None = None,
+    masked_lm: str | None = None,
+    without: Sequence[str] = (),
+    sentence_encoder: str | None = None,
+    similarity: float | None = None,
+    sense: float | None = None,
+    tagger: str = "light",
+    per_word: int = 8,
+) -> Candidates:
+    """Make candidates from the names of their parts.
+
+    sources: among `SOURCES` [default: "list" with synonyms, "masked-lm" with a masked language model, otherwise
+        "neighbours" and "wordnet"].
+    combine: "any" for words that any of the sources proposes, "all" for words that all of them propose.
+    synonyms: files for the source "list".
+    vectors: a file of word vectors, for the source "neighbours" and the filters "similarity" and "frequency"
+        [default: those that come with the package].
+    masked_lm: a Hugging Face model for the source "masked-lm", by name or folder.
+    without: filters to switch off, among `SWITCHES`.
+    sentence_encoder: a Hugging Face model, by name or folder, that refuses changes of meaning.
+    similarity, sense: thresholds of these filters; giving one switches the filter on.
+    tagger: "light" or "spacy".
+    per_word: the most candidates a word may have.
+
+    >>> make_candidates(without=["phrase"], per_word=3).limit
+    3
+    """
+    names = _choose_sources(sources, synonyms, masked_lm)
+    _check_names(names, combine, without)
+    space = load_packaged_vectors() if vectors is None else WordVectors.read(vectors).normalise()
+    parts = tuple(_make_source(name, space, synonyms, masked_lm) for name in names)
+    source = parts[0] if len(parts) == 1 else AnyOf(parts) if combine == "any" else AllOf(parts)
+    filters = _make_filters(names == ["list"], without, similarity, sense, space)
+    if sentence_encoder:
+        from discotext.text.masked_lm import SentenceSimilarity
+
+        filters.append(SentenceSimilarity(sentence_encoder))
+    return Candidates(source, tuple(filters), make_tagger(tagger), per_word, UnknownToVictim.name in without)
+
+
+def _choose_sources(sources: Sequence[str], synonyms: Sequence[str | Path], masked_lm: str | None) -> list[str]:
+    """The names of the sources, given or by default, checked against what else is given."""
+    names = list(sources) or (["list"] if synonyms else ["masked-lm"] if masked_lm else ["neighbours", "wordnet"])
+    for given, name, there, absent in (
+        (synonyms, "list", "synonyms are given", "no synonyms are given"),
+        (masked_lm, "masked-lm", "a masked language model is given", "no masked language model is given"),
+    ):
+        if given and name not in names:
+            raise ValueError(f"{there}, but {name!r} is not among the sources; give both or neither")
+        if not given and name in names:
+            raise ValueError(f"{name!r} is among the sources, but {absent}; give both or neither")
+    return names
+
+
+def _check_names(sources: Sequence[str], combine: str, without: Sequence[str]) -> None:
+    if combine not in ("any", "all"):
+        raise ValueError(f"combine is {combine!r}; choose 'any' or 'all'")
+    for name in sources:
+        if name not in SOURCES:
+            raise ValueError(f"there is no source {name!r}; choose among {', '.join(SOURCES)}")
+    for name in without:
+        if name not in SWITCHES:
+            raise ValueError(f"there is no filter {name!r} to switch off; choose among {', '.join(SWITCHES)}")
+
+
+def _make_source(name: str, space: WordVectors, synonyms: Sequence[str | Path], masked_lm: str | None) -> Source:
+    if name == "neighbours":
+        return VectorNeighbours(space)
+    if name == "wordnet":
+        return Synonyms()
+    if name == "list":
+        merged: dict[str, list[str]] = {}
+        for path in synonyms:
+            for word, found in read_synonyms(path).items():
+                merged[word] = list(dict.fromkeys([*merged.get(word, []), *found]))
+        return SynonymList(merged)
+    from discotext.text.masked_lm import MaskedModel
+
+    return MaskedModel(str(masked_lm))
+
+
+def _make_filters(
+    own_list: bool, without: Sequence[str], similarity: float | None, sense: float | None, space: WordVectors
+) -> list[Filter]:
+    """The standard filters that are not switched off, with these thresholds and vectors."""
+    standard = FILTERS_FOR_LISTS if own_list else tuple(STANDARD_FILTERS)
+    standard += tuple(name for name, least in (("similarity", similarity), ("sense", sense)) if least is not None)
+    filters: list[Filter] = []
+    for one in make_filters([] if "all" in without else [name for name in standard if name not in without]):
+        if isinstance(one, Similarity):
+            one = replace(one, least=one.least if similarity is None else similarity, vectors=space)
+        elif isinstance(one, Sense) and sense is not None:
+            one = replace(one, least=sense)
+        elif isinstance(one, Frequency):
+            one = replace(one, vectors=space)
+        filters.append(one)
+    return filters

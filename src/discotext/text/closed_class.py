@@ -1,5 +1,5 @@
-"""Words of which there are few: those that hold a sentence together, deny, count, or name days. No synonym stands in
-for them without changing what is said."""
+"""Closed-class words: function words, negations, numbers, days and months. No synonym can replace them without
+changing the meaning."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ NEGATIONS = frozenset(
     fails failed failing
     """.split()
 )
-# What turns a word into its opposite when put before it.
-NEGATING = frozenset("un in im il ir dis non mis anti de under over".split())
+# Prefixes that turn a word into its opposite.
+NEGATING_PREFIXES = frozenset("un in im il ir dis non mis anti de under over".split())
 
 NUMBERS = frozenset(
     """

@@ -1,180 +1,184 @@
-"""Filters: why a candidate may not stand where a source put it, each with a name and each to be switched off.
+"""Filters: the reasons why a proposed word may not replace another. Each has a name and can be switched off.
 
-A filter is asked about one candidate in one place, in the form it would have there, and refuses it or not. The first
-that refuses gives its name to the refusal. To add your own, write a class with a `name`, a `context` and a method
-`refuses`. Where the word itself is a reason to refuse everything, a method `keeps` says so once, and saves time.
+A filter sees a word in its context and one candidate at a time, already in the inflected form it would have there. The
+first filter that refuses a candidate gives its name to the refusal. To add your own, subclass `Filter`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import ClassVar
 
-from discotext.text.closed_class import CALENDAR, NEGATING, NEGATIONS, NUMBERS, STOP_WORDS
-from discotext.text.embedded import embedded_vectors
-from discotext.text.inflection import PARTS, agreeing, forms, lemma, lemmas
-from discotext.text.place import Place
+from discotext.text.closed_class import CALENDAR, NEGATING_PREFIXES, NEGATIONS, NUMBERS, STOP_WORDS
+from discotext.text.inflection import PARTS, find_lemmas, inflect, lemmatise, match_inflection
+from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.vectors import WordVectors
-from discotext.text.wordnet import WordNet, wordnet
-from discotext.text.words import match_case
+from discotext.text.wordnet import WordNet, load_wordnet
+from discotext.text.words import WordContext, match_case
 
 
-class Filter(Protocol):
-    """Whatever can refuse a candidate.
+class Filter(ABC):
+    """Refuses candidates.
 
-    context: whether the words around matter to it, and not only the word as written, its tag, and whether a capital
-    means something there (`Place.first`, `Words.loud`).
+    name: identifies the filter in refusals, options and settings.
+    context_dependent: whether the decision depends on the words around. If not, it may depend only on the word as
+        written, its tag, `context.starts_sentence` and `context.text.all_caps`, and is made once for all occurrences.
     """
 
-    @property
-    def name(self) -> str: ...
+    name: ClassVar[str]
+    context_dependent: ClassVar[bool] = False
 
-    @property
-    def context(self) -> bool: ...
+    def keeps(self, context: WordContext) -> bool:
+        """Whether the word itself rules out every candidate. Asked first; if so, `refuses` is not called."""
+        return False
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        """Whether this candidate, in lower case, may not stand there."""
-        ...
+    @abstractmethod
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        """Whether this candidate, in lower case, may not replace the word."""
+
+    def settings(self) -> dict[str, float | int | str]:
+        """The parameters that decide what is refused, for records. Override this if the filter has any."""
+        return {}
 
 
 @dataclass(frozen=True)
-class StopWords:
-    """Words that hold a sentence together stay, and are not put for others."""
+class StopWords(Filter):
+    """Function words are kept, and never proposed for other words."""
 
-    name: str = "stop-words"
-    context: bool = False
+    name = "stop-words"
 
-    def keeps(self, place: Place) -> bool:
-        return self._is(place.lower)
+    def keeps(self, context: WordContext) -> bool:
+        return self._is_stop_word(context.lower)
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return self.keeps(place) or self._is(candidate)
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return self._is_stop_word(candidate)
 
     @staticmethod
-    def _is(word: str) -> bool:
+    def _is_stop_word(word: str) -> bool:
         return word in STOP_WORDS or "'" in word or "’" in word or len(word) < 2
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Numbers stay: a digit, a number written out, or a share."""
+class Numbers(Filter):
+    """Numbers are kept: digits, numbers in words, and fractions."""
 
-    name: str = "numbers"
-    context: bool = False
+    name = "numbers"
 
-    def keeps(self, place: Place) -> bool:
-        return place.tag == "CD" or self._is(place.lower)
+    def keeps(self, context: WordContext) -> bool:
+        return context.tag == "CD" or self._is_number(context.lower)
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return self.keeps(place) or self._is(candidate)
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return self._is_number(candidate)
 
     @staticmethod
-    def _is(word: str) -> bool:
+    def _is_number(word: str) -> bool:
         return word in NUMBERS or (not word.isalpha() and any(sign.isdigit() for sign in word))
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names of people, places and things stay, and so do acronyms and days: other names are not synonyms.
+class Names(Filter):
+    """Names of people, places and things are kept, as are acronyms and days: another name is not a synonym.
 
-    A capital within a sentence makes a name, even if the tagger thinks otherwise. (A text all in capitals has no names
-    that could be told from its words.)
+    A capital within a sentence marks a name even if the tagger disagrees. (In a text all in capitals, names cannot be
+    told from other words.)
     """
 
-    name: str = "names"
-    context: bool = False
+    name = "names"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return candidate in CALENDAR or self.keeps(place)
-
-    def keeps(self, place: Place) -> bool:
-        if place.tag in ("NNP", "NNPS") or place.lower in CALENDAR:
+    def keeps(self, context: WordContext) -> bool:
+        if context.tag in ("NNP", "NNPS") or context.lower in CALENDAR:
             return True
-        if place.word.islower() or place.text.loud:
+        if context.word.islower() or context.text.all_caps:
             return False
-        shape = place.word[1:].islower() or len(place.word) == 1
-        # GOOD is a good word said loudly; NASA and iPhone are names.
-        loud = place.word.isupper() and len(place.word) > 5
-        return not loud and (not shape or not place.first)
+        # GREATEST is an ordinary word with emphasis; NASA and iPhone are names.
+        emphasised = context.word.isupper() and len(context.word) > 5
+        capitalised = context.word[1:].islower() or len(context.word) == 1
+        return not emphasised and (not capitalised or not context.starts_sentence)
+
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return candidate in CALENDAR
 
 
 @dataclass(frozen=True)
-class PartOfSpeech:
-    """Only nouns, verbs, adjectives and adverbs are replaced, and only by words that can be the same."""
+class PartOfSpeech(Filter):
+    """Only nouns, verbs, adjectives and adverbs are replaced, and only by words that can be the same part of speech."""
 
-    name: str = "part-of-speech"
-    context: bool = False
+    name = "part-of-speech"
 
-    def keeps(self, place: Place) -> bool:
-        return place.tag not in PARTS
+    def keeps(self, context: WordContext) -> bool:
+        return context.tag not in PARTS
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return self.keeps(place) or not lemmas(candidate, PARTS[place.tag])
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return not find_lemmas(candidate, PARTS[context.tag])
 
 
 @dataclass(frozen=True)
-class Inflection:
-    """A candidate has the form of the word, and is not merely another form of it."""
+class Inflection(Filter):
+    """A candidate has the inflection of the word, and is not just another form of it."""
 
-    name: str = "inflection"
-    context: bool = False
+    name = "inflection"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        base = lemma(place.lower, place.tag)
-        # `funniest` under the tag of a plain adjective: the tagger erred, and no form can be told.
-        if base != place.lower and place.tag in PARTS and place.lower not in forms(base, place.tag):
-            return True
-        return agreeing(candidate, place.tag) != candidate or lemma(candidate, place.tag) == lemma(
-            place.lower, place.tag
+    def keeps(self, context: WordContext) -> bool:
+        base = lemmatise(context.lower, context.tag)
+        # `funniest` tagged as a plain adjective: the tagger erred, so the required form is unknown.
+        return base != context.lower and context.tag in PARTS and context.lower not in inflect(base, context.tag)
+
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        tag = context.tag
+        return match_inflection(candidate, tag) != candidate or lemmatise(candidate, tag) == lemmatise(
+            context.lower, tag
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Antonyms:
-    """Never the opposite: antonyms as WordNet lists them, words that deny, and words made of each other by denying."""
+class Antonyms(Filter):
+    """No opposites: WordNet's antonyms, negations, and words derived from each other by negation."""
 
-    source: WordNet = field(default_factory=wordnet)
-    name: str = "antonyms"
-    context: bool = False
+    source: WordNet = field(default_factory=load_wordnet)
+    name = "antonyms"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        word = place.lower
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        word = context.lower
         if {word, candidate} & NEGATIONS or word.endswith("n't") or candidate.endswith("n't"):
             return True
-        if self.source.opposed(word, candidate):
+        if self.source.are_antonyms(word, candidate):
             return True
-        base, other = lemma(word, place.tag), lemma(candidate, place.tag)
-        return self.source.opposed(base, other) or denies(base, other) or denies(other, base)
+        base, other = lemmatise(word, context.tag), lemmatise(candidate, context.tag)
+        return self.source.are_antonyms(base, other) or is_negated(base, other) or is_negated(other, base)
 
 
-def denies(word: str, other: str) -> bool:
-    """Whether the second is made of the first by denying it.
+def is_negated(word: str, other: str) -> bool:
+    """Whether the second word is the first with a negating prefix or suffix.
 
-    >>> denies("happy", "unhappy"), denies("useful", "useless"), denies("care", "careful")
+    >>> is_negated("happy", "unhappy"), is_negated("useful", "useless"), is_negated("care", "careful")
     (True, True, False)
     """
-    if other.endswith(word) and other[: len(other) - len(word)] in NEGATING:
+    if other.endswith(word) and other[: len(other) - len(word)] in NEGATING_PREFIXES:
         return True
     return other.endswith("less") and word in (other[:-4] + "ful", other[:-4], other[:-4] + "y")
 
 
 @dataclass(frozen=True, eq=False)
-class Similarity:
-    """At least so near to the word in a vector space (cosine); words the space does not have are refused."""
+class Similarity(Filter):
+    """A minimum cosine similarity with the word in a vector space; words without a vector are refused."""
 
     least: float = 0.5
-    vectors: WordVectors = field(default_factory=embedded_vectors)
-    name: str = "similarity"
-    context: bool = False
+    vectors: WordVectors = field(default_factory=load_packaged_vectors)
+    name = "similarity"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return self.between(place, candidate) < self.least
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return self.measure(context, candidate) < self.least
 
-    def between(self, place: Place, candidate: str) -> float:
-        """The cosine of the word with the candidate, or of their dictionary forms; −1 where it cannot be told."""
-        pairs = ((place.lower, candidate), (lemma(place.lower, place.tag), lemma(candidate, place.tag)))
+    def settings(self) -> dict[str, float | int | str]:
+        return {"least": self.least}
+
+    def measure(self, context: WordContext, candidate: str) -> float:
+        """The cosine of the word and the candidate or of their dictionary forms; −1 if there is no vector."""
+        lemmas = lemmatise(context.lower, context.tag), lemmatise(candidate, context.tag)
+        pairs = ((context.lower, candidate), lemmas)
         return max((self._cosine(a, b) for a, b in pairs if a in self.vectors and b in self.vectors), default=-1.0)
 
     def _cosine(self, word: str, other: str) -> float:
@@ -182,63 +186,68 @@ class Similarity:
 
 
 @dataclass(frozen=True, eq=False)
-class Sense:
-    """Both words are commonly used in one sense, or in senses WordNet joins; at least so likely (see `wordnet`)."""
+class Sense(Filter):
+    """A minimum probability that both words are used in the same sense or in related ones (see `wordnet`)."""
 
     least: float = 0.4
-    source: WordNet = field(default_factory=wordnet)
-    name: str = "sense"
-    context: bool = False
+    source: WordNet = field(default_factory=load_wordnet)
+    name = "sense"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        if place.tag not in PARTS:
-            return True
-        related = self.source.synonyms(lemma(place.lower, place.tag), PARTS[place.tag])
-        return related.get(lemma(candidate, place.tag), 0.0) < self.least
+    def keeps(self, context: WordContext) -> bool:
+        return context.tag not in PARTS
+
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        related = self.source.synonyms(lemmatise(context.lower, context.tag), PARTS[context.tag])
+        return related.get(lemmatise(candidate, context.tag), 0.0) < self.least
+
+    def settings(self) -> dict[str, float | int | str]:
+        return {"least": self.least}
 
 
 @dataclass(frozen=True, eq=False)
-class Frequency:
-    """Among so many most frequent words, as the vectors are ordered; a rare word gives itself away."""
+class Frequency(Filter):
+    """Candidates are among the most frequent words, in the order of the vectors: a rare word is conspicuous."""
 
     most: int = 30_000
-    vectors: WordVectors = field(default_factory=embedded_vectors)
-    name: str = "frequency"
-    context: bool = False
+    vectors: WordVectors = field(default_factory=load_packaged_vectors)
+    name = "frequency"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
+    def refuses(self, context: WordContext, candidate: str) -> bool:
         return self.vectors.row.get(candidate, self.most) >= self.most
+
+    def settings(self) -> dict[str, float | int | str]:
+        return {"most": self.most}
 
 
 @dataclass(frozen=True, eq=False)
-class UnknownToVictim:
-    """Words the victim does not know: to put one in would only be to delete the word that was there."""
+class UnknownToVictim(Filter):
+    """No words outside the victim's vocabulary: such a swap would only delete the original word."""
 
     vocabulary: Container[str]
-    name: str = "unknown-to-victim"
-    context: bool = False
+    name = "unknown-to-victim"
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        # As it would be written there: some victims tell capitals apart.
-        return match_case(place.word, candidate) not in self.vocabulary
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        # In the casing it would have in the text: some victims are case-sensitive.
+        return match_case(context.word, candidate) not in self.vocabulary
 
 
 @dataclass(frozen=True)
-class Article:
-    """After `a` or `an`, a candidate that begins with the other kind of sound."""
+class Article(Filter):
+    """After `a` or `an`, a candidate starts with the same kind of sound as the word."""
 
-    name: str = "article"
-    context: bool = True
+    name, context_dependent = "article", True
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return place.before(1) in ("a", "an") and vowel_sound(place.lower) != vowel_sound(candidate)
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        if context.before(1) not in ("a", "an"):
+            return False
+        return starts_with_vowel_sound(context.lower) != starts_with_vowel_sound(candidate)
 
 
 @lru_cache(1 << 16)
-def vowel_sound(word: str) -> bool:
-    """Whether `an` would stand before the word.
+def starts_with_vowel_sound(word: str) -> bool:
+    """Whether the word takes `an`.
 
-    >>> [vowel_sound(word) for word in ("old", "hour", "house", "user", "uncle", "one", "European")]
+    >>> [starts_with_vowel_sound(word) for word in ("old", "hour", "house", "user", "uncle", "one", "European")]
     [True, True, False, False, True, False, False]
     """
     word = word.lower()
@@ -250,55 +259,58 @@ def vowel_sound(word: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Phrase:
-    """Words of a set phrase stay, for alone they mean something else: phrases WordNet has (`prime minister`, `turned
-    out`), words that are also written as one (`super heroes`), and a noun before a noun (`search results`)."""
+class Phrase(Filter):
+    """Words of a set phrase are kept, since they mean something else on their own.
 
-    source: WordNet = field(default_factory=wordnet)
-    name: str = "phrase"
-    context: bool = True
+    These are phrases in WordNet (`prime minister`, `turned out`), compounds that are also written as one word (`super
+    heroes`), and a noun before a noun (`search results`).
+    """
 
-    def refuses(self, place: Place, candidate: str) -> bool:
-        return self.keeps(place)
+    source: WordNet = field(default_factory=load_wordnet)
+    name, context_dependent = "phrase", True
 
-    def keeps(self, place: Place) -> bool:
-        if self._joined(place) or (place.tag.startswith("NN") and place.next_tag.startswith("NN")):
+    def keeps(self, context: WordContext) -> bool:
+        if self._is_compound(context) or (context.tag.startswith("NN") and context.next_tag.startswith("NN")):
             return True
-        here = {place.lower, lemma(place.lower, place.tag)}
-        before, after = (place.before(2), place.before(1)), (place.after(1), place.after(2))
-        first = self._forms(before[1])
+        here = {context.lower, lemmatise(context.lower, context.tag)}
+        before, after = (context.before(2), context.before(1)), (context.after(1), context.after(2))
+        first = self._possible_bases(before[1])
         return any(
             phrase in self.source.phrases
             for word in here
             for phrase in [
                 *((other, word) for other in first),
                 (word, after[0]),
-                (word, _singular(after[0])),
+                (word, _make_singular(after[0])),
                 *((other, word, after[0]) for other in first),
-                *((other, before[1], word) for other in self._forms(before[0])),
+                *((other, before[1], word) for other in self._possible_bases(before[0])),
                 (word, *after),
             ]
         )
 
-    def _joined(self, place: Place) -> bool:
-        after, before = place.after(1), place.before(1)
-        pairs = [(place.lower, after), (before, place.lower)]
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return False
+
+    def _is_compound(self, context: WordContext) -> bool:
+        after, before = context.after(1), context.before(1)
+        pairs = [(context.lower, after), (before, context.lower)]
         return any(
-            len(a) > 2 and len(b) > 2 and {(a + b, "n"), (a + _singular(b), "n")} & self.source.parts for a, b in pairs
+            len(a) > 2 and len(b) > 2 and {(a + b, "n"), (a + _make_singular(b), "n")} & self.source.parts
+            for a, b in pairs
         )
 
     @staticmethod
-    def _forms(word: str) -> set[str]:
-        """A word and what it may be a form of, where a phrase begins with it (`turned out`)."""
-        return {word, *lemmas(word, "VERB"), *lemmas(word, "NOUN")} if word else set()
+    def _possible_bases(word: str) -> set[str]:
+        """A word and its possible dictionary forms, since the first word of a phrase is inflected (`turned out`)."""
+        return {word, *find_lemmas(word, "VERB"), *find_lemmas(word, "NOUN")} if word else set()
 
 
-def _singular(word: str) -> str:
-    return lemma(word, "NNS") if word else word
+def _make_singular(word: str) -> str:
+    return lemmatise(word, "NNS") if word else word
 
 
-# In the order in which they are asked: what spares most work first.
-STANDARD: dict[str, Callable[[], Filter]] = {
+# In the order in which they are applied: those that save the most work come first.
+STANDARD_FILTERS: dict[str, Callable[[], Filter]] = {
     "stop-words": StopWords,
     "numbers": Numbers,
     "names": Names,
@@ -311,17 +323,17 @@ STANDARD: dict[str, Callable[[], Filter]] = {
     "phrase": Phrase,
     "article": Article,
 }
-# A list of one's own is believed as to meaning.
-FOR_OWN_LISTS = tuple(name for name in STANDARD if name not in ("frequency", "similarity", "sense"))
+# The user's own synonym list is trusted as to meaning.
+FILTERS_FOR_LISTS = tuple(name for name in STANDARD_FILTERS if name not in ("frequency", "similarity", "sense"))
 
 
-def filters_named(names: Collection[str]) -> tuple[Filter, ...]:
-    """Filters by their names, in the standard order.
+def make_filters(names: Collection[str]) -> tuple[Filter, ...]:
+    """Make filters by name, in the standard order.
 
-    >>> [one.name for one in filters_named(["article", "numbers"])]
+    >>> [one.name for one in make_filters(["article", "numbers"])]
     ['numbers', 'article']
     """
     for name in names:
-        if name not in STANDARD:
-            raise ValueError(f"there is no filter {name!r}; choose among {', '.join(STANDARD)}")
-    return tuple(make() for name, make in STANDARD.items() if name in names)
+        if name not in STANDARD_FILTERS:
+            raise ValueError(f"there is no filter {name!r}; choose among {', '.join(STANDARD_FILTERS)}")
+    return tuple(make() for name, make in STANDARD_FILTERS.items() if name in names)

@@ -1,16 +1,17 @@
-"""Nearest words: for each word at most k others, and none outside a ball around it.
+"""Nearest words: for each word at most k others, all within a ball around it.
 
-As in the paper the ball is the word's own: it reaches to ε = ball · R, where R is the distance of the word furthest
-from it, and distance is d = 1 − cosine. Picking the k from all distances would cost more than the distances do:
+As in the paper each word has its own ball: its radius is ε = ball · R, where R is the distance of the furthest word and
+distance is d = 1 − cosine. Selecting the k nearest from all distances would cost more than computing the distances:
 
-    1.  Products of float32 unit vectors, slab after slab of the vocabulary. Of all slabs only the largest and the
-        smallest product at each place are kept: place j stands for the words j, j + G, j + 2G, …
-    2.  The k nearest are in places whose maxima are among the k largest, the furthest where the minimum is smallest.
-        The words of these few places are multiplied again, in float64.
+    1.  Multiply float32 unit vectors with the vocabulary, slab by slab. Only the largest and the smallest product of
+        each column are kept, where column j stands for the words j, j + G, j + 2G, …
+    2.  The k nearest words are in columns whose maxima are among the k largest, the furthest is where the minimum is
+        smallest. The words of these few columns are multiplied again, in float64.
 
-A product in float32 depends, in its last digits, on its company. Round 1 therefore keeps whatever is within rounding,
-and round 2 counts distances in steps of 2⁻²³, finer than which float32 vectors do not tell them; ties go to the lower
-row. So the answer is that of sorting everything, whatever the blocks. A zero vector is at distance 1 from all.
+The last digits of a float32 product depend on the shape of the block it is computed in. Round 1 therefore keeps
+everything within rounding error, and round 2 rounds distances to multiples of 2⁻²³, the resolution of float32; ties go
+to the lower row. The result is exactly that of a full sort, whatever the block size. A zero vector is at distance 1
+from every word.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save
 
+from discotext.core.arrays import Ints
 from discotext.text.vectors import Vectors, WordVectors
 
-Rows = NDArray[np.int64]
-Watch = Callable[[int, int], None]
+WordProgress = Callable[[int, int], None]
 
-STEPS = 2.0**23  # to which distances are counted: to 1, of float32
-SLABS = 32  # of the vocabulary, at most: more make the first round's sorting cheaper and the second round dearer
-BLOCK = 24_000_000  # bytes of the products of one block of words with one slab
-PAIRS = 2**15  # multiplied again at once
-ARRAYS = ("offsets", "neighbours", "distances")  # that a file holds
-FORMAT = 1  # of the files; a new one whenever another answer or another layout is written
+DISTANCE_STEPS = 2.0**23  # in a unit of distance: distances are rounded to the resolution of float32
+MAX_SLABS = 32  # of the vocabulary: more make round 1 cheaper to sort and round 2 more expensive
+BLOCK_BYTES = 24_000_000  # memory for the products of one block of words with one slab
+PAIRS_PER_BATCH = 2**15  # multiplied at once in round 2
+ARRAYS = ("offsets", "neighbours", "distances")  # stored in a file
+TABLE_FORMAT = 1  # version of the files; to be raised whenever their content or layout changes
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Settings: how many neighbours at most, and how far they may be as a share (η) of the furthest word's distance."""
+    """Settings: the maximum number of neighbours, and the radius as a share (η) of the largest distance."""
 
     k: int = 8
     ball: float = 0.5
@@ -55,55 +56,59 @@ class Neighbours:
         if self.k < 1:
             raise ValueError(f"k is {self.k}, but a word needs room for a neighbour; choose 1 or more")
         if not 0 < self.ball <= 1:
-            raise ValueError(f"ball is {self.ball}, a share of the furthest distance; choose above 0 and up to 1")
+            raise ValueError(f"ball is {self.ball}; choose a share of the largest distance, above 0 and up to 1")
 
 
 @dataclass(frozen=True, eq=False)
 class NearestTable:
     """The neighbours of some words, nearest first.
 
-    rows: (M,) whose neighbours these are. Those of rows[i] are neighbours[offsets[i] : offsets[i + 1]], rows as well,
-    and as far as the distances at the same places.
+    rows: (M,) the words whose neighbours these are. The neighbours of rows[i] are the rows
+    neighbours[offsets[i] : offsets[i + 1]], with their distances at the same indices of `distances`.
 
-    >>> table = nearest(WordVectors(["good", "fine", "dog"], np.array([[4, 3], [3, 4], [-4, 3]], dtype=np.float32)))
-    >>> [(word, round(distance, 2)) for word, distance in table.of("good")], table.of("unheard-of")
+    >>> vectors = WordVectors(["good", "fine", "dog"], np.array([[4, 3], [3, 4], [-4, 3]], dtype=np.float32))
+    >>> table = find_nearest(vectors)
+    >>> [(word, round(distance, 2)) for word, distance in table.look_up("good")], table.look_up("unheard-of")
     ([('fine', 0.04)], [])
     """
 
     words: list[str]
-    rows: Rows
-    offsets: Rows
-    neighbours: Rows
+    rows: Ints
+    offsets: Ints
+    neighbours: Ints
     distances: Vectors
 
     @cached_property
-    def place(self) -> dict[str, int]:
-        """Where in `rows` each word is."""
-        return {self.words[row]: place for place, row in enumerate(self.rows.tolist())}
+    def index(self) -> dict[str, int]:
+        """The index into `rows` of each word."""
+        return {self.words[row]: index for index, row in enumerate(self.rows.tolist())}
 
-    def of(self, word: str) -> list[tuple[str, float]]:
-        """The neighbours of a word and their distances; none for words that are not here."""
-        if word not in self.place:
+    def look_up(self, word: str) -> list[tuple[str, float]]:
+        """The neighbours of a word and their distances; none if the word is not in the table."""
+        if word not in self.index:
             return []
-        here = slice(*self.offsets[self.place[word] : self.place[word] + 2].tolist())
+        here = slice(*self.offsets[self.index[word] : self.index[word] + 2].tolist())
         pairs = zip(self.neighbours[here].tolist(), self.distances[here].tolist(), strict=True)
         return [(self.words[row], distance) for row, distance in pairs]
 
 
-def nearest(
+def find_nearest(
     vectors: WordVectors,
-    rows: Rows | None = None,
+    rows: Ints | None = None,
     settings: Neighbours = Neighbours(),  # noqa: B008 (frozen)
-    watch: Watch | None = None,
+    watch: WordProgress | None = None,
 ) -> NearestTable:
-    """The neighbours of the words in these rows (None: of all); `watch` is told how many words of how many are done."""
+    """Find the neighbours of the words in these rows (None: all).
+
+    watch: called with the number of words done and the number of all words.
+    """
     count = len(vectors)
     asked = np.arange(count, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
-    if len(strange := asked[(asked < 0) | (asked >= count)]):
-        raise ValueError(f"row {strange[0]} is asked for, but there are {count} words; rows begin at 0")
-    space = _Space(vectors)
-    slabs = max(1, min(SLABS, count // (32 * settings.k)))
-    block = max(1, min(2048, slabs * BLOCK // (4 * max(count, 1))))
+    if len(invalid := asked[(asked < 0) | (asked >= count)]):
+        raise ValueError(f"there is no row {invalid[0]}; the vectors have {count} words, counted from 0")
+    space = _UnitVectors(vectors)
+    slabs = max(1, min(MAX_SLABS, count // (32 * settings.k)))
+    block = max(1, min(2048, slabs * BLOCK_BYTES // (4 * max(count, 1))))
     parts = [(asked[:0], asked[:0], np.empty(0))]
     for begin in range(0, len(asked), block):
         some = _search(space, asked[begin : begin + block], settings, slabs)
@@ -115,32 +120,33 @@ def nearest(
     return NearestTable(vectors.words, asked, offsets, near, far.astype(np.float32))
 
 
-class _Space:
-    """Unit vectors of all words, and their distances."""
+class _UnitVectors:
+    """Unit vectors of all words, and distances between them."""
 
     def __init__(self, vectors: WordVectors) -> None:
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors.vectors, vectors.vectors, dtype=np.float64))
         if len(bad := np.flatnonzero(~np.isfinite(lengths))):
-            raise ValueError(f"the vector of {vectors.words[bad[0]]!r} holds numbers that are not finite; leave it out")
+            word = vectors.words[bad[0]]
+            raise ValueError(f"the vector of {word!r} contains numbers that are not finite; remove the word")
         self.zero = lengths == 0
         self.unit: Vectors = np.empty(vectors.vectors.shape, dtype=np.float32)
         np.divide(vectors.vectors, np.where(self.zero, 1, lengths)[:, None], out=self.unit, casting="same_kind")
-        # In float32 a unit vector's length is not quite 1, and a word would not be at distance 0 from its own copy.
+        # In float32 a unit vector's length is not exactly 1, so that a word would not be at distance 0 from its copy.
         self.length = np.sqrt(np.einsum("ij,ij->i", self.unit, self.unit, dtype=np.float64)) + self.zero
-        # Twice the rounding error of a product in float32, and a step for words that are equally near.
-        self.margin = np.float32((vectors.width + 8) * 2.0**-23 + 2 / STEPS)
+        # Twice the rounding error of a float32 product, and a step for words at equal distance.
+        self.margin = np.float32((vectors.width + 8) * 2.0**-23 + 2 / DISTANCE_STEPS)
 
-    def distance(self, left: Rows, right: Rows) -> NDArray[np.float64]:
-        """Of pairs of rows, in whole steps."""
+    def distance(self, left: Ints, right: Ints) -> NDArray[np.float64]:
+        """The distances of pairs of rows, rounded to steps."""
         cosine = np.empty(len(left))
-        for begin in range(0, len(left), PAIRS):
-            a, b = left[begin : begin + PAIRS], right[begin : begin + PAIRS]
+        for begin in range(0, len(left), PAIRS_PER_BATCH):
+            a, b = left[begin : begin + PAIRS_PER_BATCH], right[begin : begin + PAIRS_PER_BATCH]
             products = np.einsum("ij,ij->i", self.unit[a], self.unit[b], dtype=np.float64)
-            cosine[begin : begin + PAIRS] = products / (self.length[a] * self.length[b])
-        return np.asarray(np.rint((1 - cosine).clip(0, 2) * STEPS) / STEPS)
+            cosine[begin : begin + PAIRS_PER_BATCH] = products / (self.length[a] * self.length[b])
+        return np.asarray(np.rint((1 - cosine).clip(0, 2) * DISTANCE_STEPS) / DISTANCE_STEPS)
 
-    def extremes(self, rows: Rows, slabs: int) -> tuple[Vectors, Vectors]:
-        """(rows, G) twice: the largest product with another word at each place, and the smallest with any."""
+    def extremes(self, rows: Ints, slabs: int) -> tuple[Vectors, Vectors]:
+        """(rows, G) twice: in each column the largest product with another word, and the smallest with any."""
         size = -(-len(self.unit) // slabs)
         most, least, room = (np.full((len(rows), size), value, dtype=np.float32) for value in (-2, 2, 0))
         own = self.unit[rows]
@@ -154,31 +160,33 @@ class _Space:
         return most, least
 
 
-def _pairs(chosen: NDArray[np.bool_], rows: Rows, count: int, slabs: int) -> Iterator[tuple[Rows, Rows]]:
-    """Indices into rows, and the words of their chosen places; some rows at a time, so that ties cost no memory."""
-    ends = np.cumsum(np.count_nonzero(chosen, axis=1)) // (8 * PAIRS // slabs)
+def _iterate_pairs(chosen: NDArray[np.bool_], rows: Ints, count: int, slabs: int) -> Iterator[tuple[Ints, Ints]]:
+    """Indices into rows and the words of their chosen columns; a few rows at a time, so that ties cost no memory."""
+    ends = np.cumsum(np.count_nonzero(chosen, axis=1)) // (8 * PAIRS_PER_BATCH // slabs)
     for some in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(ends)) + 1):
-        at, place = np.nonzero(chosen[some[0] : some[-1] + 1])
-        words = place[:, None] + chosen.shape[1] * np.arange(slabs)
+        at, column = np.nonzero(chosen[some[0] : some[-1] + 1])
+        words = column[:, None] + chosen.shape[1] * np.arange(slabs)
         at = np.broadcast_to(some[0] + at[:, None], words.shape)
         keep = (words < count) & (words != rows[at])
         yield at[keep], words[keep]
 
 
-def _search(space: _Space, rows: Rows, settings: Neighbours, slabs: int) -> Iterator[tuple[Rows, Rows, NDArray[Any]]]:
-    """The neighbours of these rows, some at a time: whose they are (an index into rows), rows and distances."""
+def _search(
+    space: _UnitVectors, rows: Ints, settings: Neighbours, slabs: int
+) -> Iterator[tuple[Ints, Ints, NDArray[Any]]]:
+    """The neighbours of some rows, a few at a time: an index into rows, the neighbour's row, and the distance."""
     count, k, zero = len(space.unit), settings.k, space.zero[rows]
     most, least = space.extremes(rows, slabs)
-    # A zero vector is as far from all: its first words stand for the rest, lest it take all of them to round 2.
+    # A zero vector is at the same distance from every word: the first few suffice for round 2.
     most[zero, k + 1 :], least[zero, 2:] = -2, 2
     reach = np.zeros(len(rows))
-    for at, words in _pairs(least <= least.min(axis=1, keepdims=True) + space.margin, rows, count, slabs):
+    for at, words in _iterate_pairs(least <= least.min(axis=1, keepdims=True) + space.margin, rows, count, slabs):
         np.maximum.at(reach, at, space.distance(rows[at], words))
     reach *= settings.ball
     limit = 1 - reach[:, None].astype(np.float32)
     if k < most.shape[1]:
         limit = np.maximum(limit, np.partition(most, -k, axis=1)[:, -k, None])
-    for at, words in _pairs(most >= limit - space.margin, rows, count, slabs):
+    for at, words in _iterate_pairs(most >= limit - space.margin, rows, count, slabs):
         far = space.distance(rows[at], words)
         inside = np.flatnonzero(far <= reach[at])
         inside = inside[np.lexsort((words[inside], far[inside], at[inside]))]
@@ -186,64 +194,69 @@ def _search(space: _Space, rows: Rows, settings: Neighbours, slabs: int) -> Iter
         yield at[kept], words[kept], far[kept]
 
 
-def cache_folder() -> Path:
-    """Where tables are kept: `$DISCOTEXT_CACHE`, or discotext's part of where this system keeps such things."""
+def get_cache_folder() -> Path:
+    """The folder for cached tables: `$DISCOTEXT_CACHE`, or `discotext` in the cache folder of the operating system."""
     if chosen := os.environ.get("DISCOTEXT_CACHE"):
         return Path(chosen)
-    places = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}
-    variable, below = places.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
+    defaults = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}
+    variable, below = defaults.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
     return Path(os.environ.get(variable) or Path.home() / below) / "discotext"
 
 
-def cached(
-    vectors: WordVectors, settings: Neighbours, folder: Path | None = None, watch: Watch | None = None
+def load_or_find_nearest(
+    vectors: WordVectors, settings: Neighbours, folder: Path | None = None, watch: WordProgress | None = None
 ) -> NearestTable:
-    """`nearest` of all words, kept in a folder (None: `cache_folder()`) under a name that tells what it was made from.
+    """Find the neighbours of all words, or read them from the cache. folder: None for `get_cache_folder()`.
 
-    A file that is damaged is made anew; a folder that cannot be written costs a warning, and the time.
+    The file name is a hash of the vectors and settings. A damaged file is replaced; if the folder cannot be written to,
+    there is a warning, and the table is computed again each time.
     """
-    name = _digest([FORMAT, settings.k, float(settings.ball), vectors.words], vectors.vectors)
-    path = (cache_folder() if folder is None else folder) / f"neighbours-{name}.safetensors"
-    if (table := _read(path, vectors.words)) is None:
-        table = nearest(vectors, None, settings, watch)
+    name = _compute_digest([TABLE_FORMAT, settings.k, float(settings.ball), vectors.words], vectors.vectors)
+    path = (get_cache_folder() if folder is None else folder) / f"neighbours-{name}.safetensors"
+    if (table := _read_table(path, vectors.words)) is None:
+        table = find_nearest(vectors, None, settings, watch)
         try:
-            _write(path, table)
+            _write_table(path, table)
         except OSError as error:
-            trouble = f"neighbours cannot be kept in {path.parent} ({error}) and are made anew each time"
-            warnings.warn(f"{trouble}; name another folder in DISCOTEXT_CACHE", stacklevel=2)
+            trouble = f"neighbours cannot be cached in {path.parent} ({error}) and are computed again each time"
+            warnings.warn(f"{trouble}; set DISCOTEXT_CACHE to another folder", stacklevel=2)
     return table
 
 
-def _digest(about: Any, *arrays: NDArray[Any]) -> str:
+def _compute_digest(about: Any, *arrays: NDArray[Any]) -> str:
     digest = hashlib.sha256(repr([about, *((array.dtype.str, array.shape) for array in arrays)]).encode())
     for array in arrays:
         digest.update(array.ravel().data)
     return digest.hexdigest()
 
 
-def _read(path: Path, words: list[str]) -> NearestTable | None:
-    """A table that was kept; None where there is none that is whole."""
+def _read_table(path: Path, words: list[str]) -> NearestTable | None:
+    """Read a cached table; None if there is none, or it is damaged."""
     try:
         with safe_open(path, framework="numpy") as file:
             arrays = {name: file.get_tensor(name) for name in ARRAYS}
-            promised = (file.metadata() or {}).get("checksum")
-        # The name belongs to it, so that a file under the name of another is not believed.
-        if promised == _digest(path.stem, *arrays.values()):
+            checksum = (file.metadata() or {}).get("checksum")
+        # The checksum covers the file name, so that a file under a wrong name is not accepted.
+        if checksum == _compute_digest(path.stem, *arrays.values()):
             return NearestTable(words, np.arange(len(words), dtype=np.int64), **arrays)
-        trouble = "its checksum is another"
+        trouble = "wrong checksum"
     except FileNotFoundError:
         return None
-    except Exception as error:  # whatever it is: the file can be made anew
+    except Exception as error:  # whatever it is, the file can be made again
         trouble = str(error)
-    warnings.warn(f"{path} is damaged ({trouble}) and is made anew", stacklevel=3)
+    warnings.warn(f"{path} is damaged ({trouble}) and will be replaced", stacklevel=3)
     return None
 
 
-def _write(path: Path, table: NearestTable) -> None:
-    """All of a file or nothing: in a place of its own first, which several writers do not share."""
-    arrays = {name: getattr(table, name) for name in ARRAYS}
+def _write_table(path: Path, table: NearestTable) -> None:
+    """Write a table to disk as a whole or not at all, via a temporary folder that concurrent writers do not share."""
+    arrays: dict[str, NDArray[Any]] = {
+        "offsets": table.offsets,
+        "neighbours": table.neighbours,
+        "distances": table.distances,
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         whole = Path(scratch) / path.name
-        whole.write_bytes(save(arrays, metadata={"checksum": _digest(path.stem, *arrays.values())}))
+        whole.write_bytes(save(arrays, metadata={"checksum": _compute_digest(path.stem, *arrays.values())}))
         os.replace(whole, path)

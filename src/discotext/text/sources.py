@@ -1,192 +1,193 @@
-"""Where candidates come from: each source is asked about a word in its place, and answers with words, best first.
+"""Candidate sources: given a word in its context, each proposes words that might replace it, best first.
 
-A source answers in lower case and may answer with any form (`enjoy` for `enjoyed`): form, casing and all doubts are
-the business of what follows (`discotext.text.filters`). To add your own, write a class with a `name`, a `context` and
-a method `of`; that is all there is to the interface.
+A source proposes words in lower case and in any inflected form (`enjoy` for `enjoyed`): inflection, casing and all
+checks come later (`discotext.text.filters`). To add your own, subclass `Source`.
 """
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
-from discotext.text.embedded import embedded_vectors
-from discotext.text.inflection import PARTS, lemma
-from discotext.text.neighbours import Neighbours, cached, nearest
-from discotext.text.place import Place
-from discotext.text.vectors import WordVectors, numbered_lines
-from discotext.text.wordnet import WordNet, wordnet
+from discotext.text.inflection import PARTS, lemmatise
+from discotext.text.neighbours import Neighbours, find_nearest, load_or_find_nearest
+from discotext.text.packaged_vectors import load_packaged_vectors
+from discotext.text.vectors import WordVectors, read_numbered_lines
+from discotext.text.wordnet import WordNet, load_wordnet
+from discotext.text.words import WordContext
 
-# Filters refuse most neighbours, so more are looked at than a word may have candidates.
-WIDE = Neighbours(k=24)
-WHOLE = 0.2  # share of the vocabulary above which all neighbours are looked up, and kept
+# Filters refuse most neighbours, so more of them are proposed than a word may have candidates.
+WIDE_SEARCH = Neighbours(k=24)
+WHOLE_TABLE_SHARE = 0.2  # of the vocabulary: beyond it the table of all words is computed, and kept on disk
 
 
-class Source(Protocol):
-    """Whatever proposes words for a place. context: whether more than the word and its tag matters to it."""
-
-    @property
-    def name(self) -> str: ...
+class Source(ABC):
+    """Proposes words that might replace a word."""
 
     @property
-    def context(self) -> bool: ...
+    @abstractmethod
+    def name(self) -> str:
+        """Identifies the source in settings."""
 
-    def of(self, place: Place) -> Sequence[str]:
+    @property
+    def context_dependent(self) -> bool:
+        """Whether proposals depend on more than the word and its tag. If not, they are made once per word and tag."""
+        return False
+
+    @abstractmethod
+    def propose(self, context: WordContext) -> Sequence[str]:
         """Words that might replace the word, in lower case, best first."""
-        ...
+
+    def prepare(self, words: Iterable[str]) -> None:
+        """Look up many words at once, if that is faster. Called before the texts that contain them are processed."""
+        return
 
 
 @dataclass(frozen=True, eq=False)
-class VectorNeighbours:
+class VectorNeighbours(Source):
     """The nearest words of a vector space, within the paper's ball.
 
-    Neighbours are looked up when a word is first asked for; `prepare` looks up many at once, which is faster, and for a
-    good part of the vocabulary makes the table of all words, which is kept on disk.
+    Neighbours are looked up when a word is first asked for. `prepare` looks up many at once, which is faster; for a
+    large part of the vocabulary it uses the table of all words, which is kept on disk.
 
     >>> from discotext.text.words import split
-    >>> "movie" in VectorNeighbours().of(Place(split("film"), ("NN",), 0))
+    >>> "movie" in VectorNeighbours().propose(WordContext(split("film"), ("NN",), 0))
     True
     """
 
-    vectors: WordVectors = field(default_factory=embedded_vectors)
-    settings: Neighbours = WIDE
-    name: str = "neighbours"
-    context: bool = False
-    _known: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False)
+    vectors: WordVectors = field(default_factory=load_packaged_vectors)
+    settings: Neighbours = WIDE_SEARCH
+    name = "neighbours"
+    _cache: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def prepare(self, words: Iterable[str]) -> None:
-        new = sorted({word for word in words if word in self.vectors and word not in self._known})
+        new = sorted({word for word in words if word in self.vectors and word not in self._cache})
         if new:
-            if len(new) > WHOLE * len(self.vectors):
-                table = cached(self.vectors, self.settings)
+            if len(new) > WHOLE_TABLE_SHARE * len(self.vectors):
+                table = load_or_find_nearest(self.vectors, self.settings)
             else:
-                table = nearest(self.vectors, np.array([self.vectors.row[word] for word in new]), self.settings)
-            self._known.update((word, tuple(near for near, _ in table.of(word))) for word in new)
+                table = find_nearest(self.vectors, np.array([self.vectors.row[word] for word in new]), self.settings)
+            self._cache.update((word, tuple(near for near, _ in table.look_up(word))) for word in new)
 
-    def of(self, place: Place) -> Sequence[str]:
-        word = place.lower
-        if word not in self._known:
+    def propose(self, context: WordContext) -> Sequence[str]:
+        word = context.lower
+        if word not in self._cache:
             self.prepare([word])
-        return self._known.get(word, ())
+        return self._cache.get(word, ())
 
 
 @dataclass(frozen=True, eq=False)
-class Synonyms:
-    """WordNet's synonyms and words close to them, for the part of speech the word has in its place."""
+class Synonyms(Source):
+    """WordNet's synonyms and closely related words, for the part of speech the word has in its text."""
 
-    source: WordNet = field(default_factory=wordnet)
-    name: str = "wordnet"
-    context: bool = False
+    source: WordNet = field(default_factory=load_wordnet)
+    name = "wordnet"
 
-    def of(self, place: Place) -> Sequence[str]:
-        if place.tag not in PARTS:
+    def propose(self, context: WordContext) -> Sequence[str]:
+        if context.tag not in PARTS:
             return ()
-        return tuple(self.source.synonyms(lemma(place.lower, place.tag), PARTS[place.tag]))
+        return tuple(self.source.synonyms(lemmatise(context.lower, context.tag), PARTS[context.tag]))
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
-    """A list of one's own: a word, or its dictionary form, and what may replace it.
+class SynonymList(Source):
+    """The user's own list: words, as written or in their dictionary form, and what may replace them.
 
     >>> from discotext.text.words import split
-    >>> Listed({"enjoy": ["like"]}).of(Place(split("enjoyed"), ("VBD",), 0))
+    >>> SynonymList({"enjoy": ["like"]}).propose(WordContext(split("enjoyed"), ("VBD",), 0))
     ('like',)
     """
 
     words: Mapping[str, Sequence[str]]
-    name: str = "list"
-    context: bool = False
+    name = "list"
 
-    def of(self, place: Place) -> Sequence[str]:
-        found = self.words.get(place.lower)
-        return tuple(self.words.get(lemma(place.lower, place.tag), ()) if found is None else found)
+    def propose(self, context: WordContext) -> Sequence[str]:
+        found = self.words.get(context.lower)
+        return tuple(self.words.get(lemmatise(context.lower, context.tag), ()) if found is None else found)
 
 
 @dataclass(frozen=True)
-class AnyOf:
-    """The union: what any of the sources proposes, those of the first source first."""
+class _Combination(Source):
+    """What `AnyOf` and `AllOf` share."""
 
     sources: tuple[Source, ...]
+
+    @property
+    def context_dependent(self) -> bool:
+        return any(source.context_dependent for source in self.sources)
+
+    def prepare(self, words: Iterable[str]) -> None:
+        words = list(words)
+        for source in self.sources:
+            source.prepare(words)
+
+
+class AnyOf(_Combination):
+    """The union: words that any of the sources proposes, those of the first source first."""
 
     @property
     def name(self) -> str:
         return "+".join(source.name for source in self.sources)
 
-    @property
-    def context(self) -> bool:
-        return any(source.context for source in self.sources)
-
-    def of(self, place: Place) -> Sequence[str]:
-        return tuple(dict.fromkeys(word for source in self.sources for word in source.of(place)))
+    def propose(self, context: WordContext) -> Sequence[str]:
+        return tuple(dict.fromkeys(word for source in self.sources for word in source.propose(context)))
 
 
-@dataclass(frozen=True)
-class AllOf:
-    """The intersection: what every source proposes, in the order of the first."""
-
-    sources: tuple[Source, ...]
+class AllOf(_Combination):
+    """The intersection: words that every source proposes, in the order of the first."""
 
     @property
     def name(self) -> str:
         return "&".join(source.name for source in self.sources)
 
-    @property
-    def context(self) -> bool:
-        return any(source.context for source in self.sources)
-
-    def of(self, place: Place) -> Sequence[str]:
+    def propose(self, context: WordContext) -> Sequence[str]:
         if not self.sources:
             return ()
-        first, *others = [source.of(place) for source in self.sources]
+        first, *others = [source.propose(context) for source in self.sources]
         return tuple(word for word in first if all(word in other for other in others))
 
 
-def prepare(source: Source, words: Iterable[str]) -> None:
-    """Let a source look up many words at once, where it or what it is made of can."""
-    words = list(words)
-    if hasattr(source, "prepare"):
-        source.prepare(words)
-    for part in getattr(source, "sources", ()):
-        prepare(part, words)
-
-
 def read_synonyms(path: str | Path) -> dict[str, list[str]]:
-    """Read a list of synonyms: `.json`, {"good": ["fine", …], …}, or `.tsv`, a word and its synonyms on each line.
+    """Read a synonym list: `.json`, {"good": ["fine", …], …}, or `.tsv`, a word and its synonyms on each line.
 
-    Published lists of neighbours are such JSON files. Everything is taken in lower case; candidates of several words
-    are left out, for a candidate is a single word.
+    Published lists of neighbours are such JSON files. Everything is lower-cased. Synonyms of several words are skipped,
+    since a candidate is a single word.
     """
     path = Path(path)
     if path.suffix == ".json":
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise ValueError(
-                f'{path} holds a {type(content).__name__}, expected an object such as {{"good": ["fine"]}}'
-            )
-        entries = [(f"the entry {word!r}", word, listed) for word, listed in content.items()]
+        entries = _read_json_entries(path)
     elif path.suffix in (".tsv", ".txt"):
         entries = [
             (f"line {number}", fields[0], fields[1:])
-            for number, line in numbered_lines(path)
+            for number, line in read_numbered_lines(path)
             if (fields := [part.strip() for part in line.split("\t") if part.strip()])
         ]
     else:
         raise ValueError(f"{path} ends in {path.suffix!r}; synonyms are read from .json and .tsv files")
     found: dict[str, list[str]] = {}
-    for where, word, listed in entries:
-        if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-            raise ValueError(f"{path}, {where}: expected a list of words, found {json.dumps(listed)[:60]}")
-        lower = [item.lower() for item in listed if item and not any(sign.isspace() for sign in item)]
+    for where, word, synonyms in entries:
+        if not isinstance(synonyms, list) or not all(isinstance(item, str) for item in synonyms):
+            raise ValueError(f"{path}, {where}: expected a list of words, found {json.dumps(synonyms)[:60]}")
+        lower = [item.lower() for item in synonyms if item and not any(sign.isspace() for sign in item)]
         known = found.setdefault(word.lower(), [])
         known.extend(item for item in dict.fromkeys(lower) if item not in known and item != word.lower())
     if not found:
-        raise ValueError(f"{path} holds no words; expected a word and its synonyms in each entry")
+        raise ValueError(f"{path} contains no words; expected a word and its synonyms in each entry")
     return found
+
+
+def _read_json_entries(path: Path) -> list[tuple[str, str, Any]]:
+    """The entries of a JSON object: how messages refer to each, its key and its value."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f'{path} contains a {type(content).__name__}; expected an object such as {{"good": ["fine"]}}')
+    return [(f"the entry {word!r}", word, synonyms) for word, synonyms in content.items()]

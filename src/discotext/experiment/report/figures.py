@@ -1,4 +1,4 @@
-"""What all sections need: the attack they are about, and how a number, a share and a table are written."""
+"""What all sections need: the attack they are about, and how numbers, shares and tables are written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from discotext.experiment.record import Record
 from discotext.experiment.report.markup import Markup, element
-from discotext.experiment.report.reading import Run, Summary
-from discotext.experiment.work import Record
+from discotext.experiment.run import Run
+from discotext.experiment.summary import Estimate, SolverSummary, Summary
 
 
 @dataclass(frozen=True)
@@ -23,37 +24,36 @@ class Strongest:
     @classmethod
     def of(cls, run: Run) -> Strongest:
         # Numbers of words and shares are never mixed in a run, so the largest value is the largest budget.
-        budget, summary = max(run.begun, key=lambda pair: pair[1]["budget"])
-        rows: dict[str, Summary] = summary["solvers"]
+        budget, summary = max(run.begun, key=lambda pair: pair[1].budget)
+        rows = summary.solvers
 
         def weakness(name: str) -> tuple[float, ...]:
             row = rows[name]  # of those that are as strong, the one that proves more comes first
-            return row["adversarial_accuracy"], -(row["success_rate"] or 0), -(row["optimal"] or 0)
+            return row.adversarial_accuracy or 0.0, -(row.success_rate or 0), -(row.optimal or 0)
 
         solver = min(rows, key=weakness)
         return cls(run, budget, solver)
 
     @cached_property
     def records(self) -> list[Record]:
-        return self.run.of(self.budget, self.solver)
+        return self.run.select(self.budget, self.solver)
 
     @property
     def summary(self) -> Summary:
         return dict(self.run.begun)[self.budget]
 
     @property
-    def figures(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.summary["solvers"][self.solver]
-        return found
+    def figures(self) -> SolverSummary:
+        return self.summary.solvers[self.solver]
 
     def __str__(self) -> str:
-        return f"{self.solver}, at most {allowed(self.budget)}"
+        return f"{self.solver}, at most {format_budget(self.budget)}"
 
 
-def allowed(budget: str, of: str = " of the words") -> str:
+def format_budget(budget: str, of: str = " of the words") -> str:
     """A budget in words.
 
-    >>> allowed("0.2"), allowed("1 words"), allowed("3 words")
+    >>> format_budget("0.2"), format_budget("1 words"), format_budget("3 words")
     ('20\xa0% of the words', '1 word', '3 words')
     """
     if budget.endswith(" words"):
@@ -61,36 +61,33 @@ def allowed(budget: str, of: str = " of the words") -> str:
     return f"{100 * float(budget):g}\u00a0%{of}"
 
 
-def percent(value: float | None, digits: int = 1) -> str:
+def format_percent(value: float | None, digits: int = 1) -> str:
     # The space does not break, so that no line begins with a percent sign.
     return "–" if value is None else f"{100 * value:.{digits}f}\u00a0%"
 
 
-def number(value: float | None, shown: str) -> Markup:
+def format_number(value: float | None, shown: str) -> Markup:
     """A number for readers, with the exact one for programs."""
     return element("data", shown, value="" if value is None else repr(value))
 
 
-def cell(row: dict[str, Any], name: str) -> Markup:
-    """A share, with its interval where it has one."""
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    span = (
-        None
-        if low is None or high is None
-        else element("small", f"{100 * low:.1f}–{100 * high:.1f}", class_="interval")
-    )
-    return element("td", number(row[name], percent(row[name])), span)
+def format_share(value: Estimate | float | None) -> Markup:
+    """A share as a table cell, with its interval where it has one."""
+    span = None
+    if isinstance(value, Estimate):
+        span = element("small", f"{100 * value.low:.1f}–{100 * value.high:.1f}", class_="interval")
+    return element("td", format_number(value, format_percent(value)), span)
 
 
-def amount(row: dict[str, Any], name: str, digits: int) -> Markup:
-    """A figure that is no share, with its interval where it has one."""
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    between = None if low is None or high is None else f"{low:,.{digits}f}–{high:,.{digits}f}"
-    span = None if between is None else element("small", between, class_="interval")
-    return element("td", number(row[name], "–" if row[name] is None else f"{row[name]:,.{digits}f}"), span)
+def format_amount(value: Estimate | None, digits: int) -> Markup:
+    """A mean that is no share as a table cell, with its interval."""
+    if value is None:
+        return element("td", format_number(None, "–"))
+    span = element("small", f"{value.low:,.{digits}f}–{value.high:,.{digits}f}", class_="interval")
+    return element("td", format_number(value, f"{value:,.{digits}f}"), span)
 
 
-def table(caption: Any, headings: Sequence[Any], *bodies: Any) -> Markup:
+def make_table(caption: Any, headings: Sequence[Any], *bodies: Any) -> Markup:
     """A table that scrolls by itself where the page is too narrow for it."""
     head = element("thead", element("tr", *(element("th", heading, scope="col") for heading in headings)))
     whole = element("table", element("caption", element("span", caption)), head, *bodies)

@@ -10,7 +10,7 @@ import html
 import json
 from typing import Any
 
-from discotext.experiment.report.table import whole
+from discotext.experiment.report.table import replace_surrogates
 
 VOID = ("meta", "br", "input", "link")
 
@@ -21,13 +21,13 @@ class Markup(str):
     __slots__ = ()
 
 
-def escaped(content: Any) -> Markup:
+def escape(content: Any) -> Markup:
     """Markup as it is, anything else as text; None and False are nothing."""
     if isinstance(content, Markup):
         return content
     if content is None or content is False:
         return Markup("")
-    return Markup(html.escape(whole(str(content))))
+    return Markup(html.escape(replace_surrogates(str(content))))
 
 
 def element(tag: str, *content: Any, **attributes: Any) -> Markup:
@@ -39,13 +39,13 @@ def element(tag: str, *content: Any, **attributes: Any) -> Markup:
     '<p><b>bold</b> and &lt;b&gt;not&lt;/b&gt;</p>'
     """
     given = "".join(
-        f" {_name(name)}" if value is True else f' {_name(name)}="{escaped(value)}"'
+        f" {_name(name)}" if value is True else f' {_name(name)}="{escape(value)}"'
         for name, value in attributes.items()
         if value is not None and value is not False
     )
     if tag in VOID:
         return Markup(f"<{tag}{given}>")
-    return Markup(f"<{tag}{given}>{joined(*content)}</{tag}>")
+    return Markup(f"<{tag}{given}>{join(*content)}</{tag}>")
 
 
 def _name(name: str) -> str:
@@ -53,18 +53,18 @@ def _name(name: str) -> str:
     return {"viewbox": "viewBox"}.get(name, name.removesuffix("_").replace("_", "-"))
 
 
-def joined(*content: Any) -> Markup:
+def join(*content: Any) -> Markup:
     """Several pieces, one after the other."""
-    return Markup("".join(map(escaped, content)))
+    return Markup("".join(map(escape, content)))
 
 
-def embedded(value: Any, **attributes: Any) -> Markup:
+def embed(value: Any, **attributes: Any) -> Markup:
     """Data for the page's script. No character that could end the element or begin another is left in it.
 
-    >>> embedded(["</script>"], id="data")
+    >>> embed(["</script>"], id="data")
     '<script type="application/json" id="data">["\\\\u003c/script\\\\u003e"]</script>'
     """
-    text = whole(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    text = replace_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return element("script", Markup(text), type="application/json", **attributes)

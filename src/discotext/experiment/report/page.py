@@ -9,12 +9,20 @@ import base64
 import hashlib
 from importlib import resources
 
-from discotext.experiment.report.details import classes, pedigree, places, word_pairs
 from discotext.experiment.report.figures import Strongest
-from discotext.experiment.report.markup import Markup, element, embedded, joined
-from discotext.experiment.report.parts import accuracy, headline, summary, unfinished
-from discotext.experiment.report.reading import Run
-from discotext.experiment.report.texts import data, shown_texts, static_cards
+from discotext.experiment.report.markup import Markup, element, embed, join
+from discotext.experiment.report.sections import (
+    chart_accuracy,
+    compare_classes,
+    list_settings,
+    list_solvers,
+    list_swaps,
+    show_positions,
+    warn_of_unfinished,
+    write_headline,
+)
+from discotext.experiment.report.texts import make_data, make_static_cards, select_texts
+from discotext.experiment.run import Run
 
 SORTS = {
     "order": "in order", "fewest": "fewest words changed", "most": "most words changed", "high": "highest score after",
@@ -22,7 +30,7 @@ SORTS = {
 }  # fmt: skip
 
 
-def page(run: Run) -> str:
+def make_page(run: Run) -> str:
     """The report of a run as HTML."""
     attack = Strongest.of(run)
     style, script = _resource("style.css"), _resource("script.js")
@@ -42,39 +50,39 @@ def page(run: Run) -> str:
         element("style", style),
     )
     sections = {
-        "solvers": ("All solvers", summary(attack)),
-        "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", accuracy(attack)),
-        "classes": ("Class by class", classes(attack)),
-        "words": ("The swaps that do most damage", word_pairs(attack)),
-        "places": ("Where the changes fall", places(attack)),
-        "texts": ("Texts side by side", texts(attack)),
-        "pedigree": ("Settings and pedigree", pedigree(run)),
+        "solvers": ("All solvers", list_solvers(attack)),
+        "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", chart_accuracy(attack)),
+        "classes": ("Class by class", compare_classes(attack)),
+        "words": ("The swaps that do most damage", list_swaps(attack)),
+        "places": ("Where the changes are", show_positions(attack)),
+        "texts": ("Texts side by side", show_texts(attack)),
+        "pedigree": ("Settings and provenance", list_settings(run)),
     }
     links = [element("a", heading, href=f"#{name}") for name, (heading, _) in sections.items()]
-    top = element("header", element("p", title, class_="kicker"), headline(attack), unfinished(run),
+    top = element("header", element("p", title, class_="kicker"), write_headline(attack), warn_of_unfinished(run),
                   element("nav", *links, aria_label="Sections"))  # fmt: skip
     body = element(
         "body",
         element("a", "To the texts", href="#texts", class_="skip"),
         top,
         element("main", *(_section(name, heading, content) for name, (heading, content) in sections.items())),
-        embedded(data(attack), id="data"),
+        embed(make_data(attack), id="data"),
         element("script", script),
     )
     # A line for each block keeps the file readable and its differences small.
     return "<!doctype html>\n" + element("html", "\n", head, "\n", body, "\n", lang="en") + "\n"
 
 
-def texts(attack: Strongest) -> Markup:
+def show_texts(attack: Strongest) -> Markup:
     """Controls, the place where the script puts the texts, and some of them for readers without one."""
     run = attack.run
-    there, here = len({record["id"] for record in run.records}), len(shown_texts(run))
+    there, here = len({record.id for record in run.records}), len(select_texts(run))
     part = f"The page holds the first {here:,} of {there:,} texts, in their order; --csv writes all of them."
     legend = element(
         "p",
         *("A changed word is ", element("del", "struck through"), " in the original, and its replacement "),
         *(element("ins", "underlined"), " in the adversarial text. "),
-        "The score is what an attack raises: at 0 the text turns.",
+        "The score is what an attack raises: above 0 the label is flipped.",
         class_="fine",
     )
     controls = [
@@ -85,7 +93,7 @@ def texts(attack: Strongest) -> Markup:
     form = element("form", *controls, element("output", name="count", aria_live="polite"), id="controls", hidden=True)
     more = element("button", "Show more", type="button", id="more", hidden=True)
     note = element("p", part, class_="note") if here < there else None
-    return joined(note, legend, form, element("div", id="cards"), more, element("noscript", static_cards(attack)))
+    return join(note, legend, form, element("div", id="cards"), more, element("noscript", make_static_cards(attack)))
 
 
 def _select(name: str, options: dict[str, str] | None = None) -> Markup:
@@ -94,7 +102,7 @@ def _select(name: str, options: dict[str, str] | None = None) -> Markup:
 
 
 def _section(name: str, heading: str, content: Markup | None) -> Markup:
-    return joined("\n", element("section", element("h2", heading), content, id=name))
+    return join("\n", element("section", element("h2", heading), content, id=name))
 
 
 def _resource(name: str) -> Markup:

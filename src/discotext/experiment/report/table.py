@@ -1,4 +1,4 @@
-"""One row a record, for spreadsheets and data frames."""
+"""Records as tables, one row each, for spreadsheets and data frames."""
 
 from __future__ import annotations
 
@@ -9,54 +9,49 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from discotext.experiment.work import Record
-from discotext.extras import need
-from discotext.files import cannot_write, whole_file, write_whole
+from discotext.experiment.record import Record, column_type
+from discotext.support.extras import require
+from discotext.support.files import atomic_file, describe_write_error, write_atomically
 
-# Kinds are fixed here: a column that happens to be empty must not change its kind from run to run.
-COLUMNS = {
-    "id": "int64", "solver": "string", "share": "string", "allowed": "int64", "label": "int64", "predicted": "int64",
-    "adversarial_predicted": "int64", "status": "string", "score": "float64", "adversarial_score": "float64",
-    "words": "int64", "budget": "int64", "changed": "int64", "changes": "string", "text": "string",
-    "adversarial_text": "string", "seed": "int64", "space": "string", "forwards": "int64", "backwards": "int64",
-    "seconds": "float64", "victim_seconds": "float64", "error": "string", "tied": "bool", "tolerance": "float64",
-    "changeable": "int64", "candidates": "int64", "unknown_swaps": "int64",
-    "similarity": "float64", "perplexity_original": "float64", "perplexity": "float64",
-}  # fmt: skip
+# The order of columns; their types come from the fields of a record, so that an empty column keeps its type.
+ORDER = """id solver share allowed label predicted adversarial_predicted status score adversarial_score words budget
+changed changes text adversarial_text seed space forwards backwards seconds victim_seconds error tied tolerance
+changeable candidates unknown_swaps similarity perplexity_original perplexity""".split()
+COLUMNS = {name: "int64" if name == "changed" else column_type(name) for name in ORDER}
 
 
-def whole(text: str) -> str:
-    """The text with halves of characters, which no file in UTF-8 can hold, marked as missing; as long as before."""
+def replace_surrogates(text: str) -> str:
+    """The text with lone surrogates, which UTF-8 cannot hold, replaced; its length stays the same."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-def rows(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+def flatten(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
     """Records as flat rows: changes become 'old→new; …', and their number stands beside them."""
     for record in records:
-        changes = "; ".join(f"{change['old']}→{change['new']}" for change in record["changes"])
-        row = {**record, "changes": changes, "changed": len(record["changes"])}
+        changes = "; ".join(f"{change.old}→{change.new}" for change in record.changes)
+        row = record.as_dict() | {"changes": changes, "changed": len(record.changes)}
         flat = {name: row.get(name) for name in COLUMNS}
-        yield {name: whole(value) if isinstance(value, str) else value for name, value in flat.items()}
+        yield {name: replace_surrogates(value) if isinstance(value, str) else value for name, value in flat.items()}
 
 
 def write_csv(path: Path, records: Iterable[Record]) -> None:
     """Write rows as CSV in UTF-8 with a heading; what is missing is empty."""
     try:
-        with whole_file(path) as file:
+        with atomic_file(path) as file:
             text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
             writer = csv.DictWriter(text, COLUMNS)
             writer.writeheader()
-            writer.writerows(rows(records))
+            writer.writerows(flatten(records))
             text.detach()
     except OSError as error:
-        raise ValueError(cannot_write(path, error)) from None
+        raise ValueError(describe_write_error(path, error)) from None
 
 
 def write_parquet(path: Path, records: Iterable[Record]) -> None:
     """Write rows as Parquet."""
-    arrow = need("pyarrow", extra="parquet", reason="--parquet")
-    parquet = need("pyarrow.parquet", extra="parquet", reason="--parquet")
+    arrow = require("pyarrow", extra="parquet", reason="--parquet")
+    parquet = require("pyarrow.parquet", extra="parquet", reason="--parquet")
     schema = arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in COLUMNS.items()])
     content = arrow.BufferOutputStream()
-    parquet.write_table(arrow.Table.from_pylist(list(rows(records)), schema=schema), content)
-    write_whole(path, content.getvalue().to_pybytes())
+    parquet.write_table(arrow.Table.from_pylist(list(flatten(records)), schema=schema), content)
+    write_atomically(path, content.getvalue().to_pybytes())

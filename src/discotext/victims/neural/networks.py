@@ -1,13 +1,13 @@
 """Networks that read word vectors: from (R, n, d), zero beyond a text's end, and lengths (R,) to scores (R, C).
 
-None of them looks beyond a text's end, so a text's scores do not depend on what it is padded with:
+None of them reads beyond a text's end, so a text's scores do not depend on its padding:
 
-    lstm, rnn   recurrent, 200 units, read at the last word (or pooled over the words); the paper's LSTM
+    lstm, rnn   recurrent, 200 units, pooled over the words or read at the last one; the paper's LSTM
     wcnn        windows of 3, 4 and 5 words, the maximum over the text (Kim 2014)
     dan         the mean of the vectors, then two layers (Iyyer et al. 2015)
 
-As in the paper there are dropout (0.3) and batch normalisation, the latter on what is read off the text. This module
-imports torch; import it only where torch is there.
+As in the paper there are dropout (0.3) and batch normalisation, the latter of the text's representation. This module
+imports torch, so import it only where torch is installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ WINDOWS = (3, 4, 5)
 
 @dataclass(frozen=True)
 class Shape:
-    """What a network is made of; enough to build it again."""
+    """The architecture of a network, sufficient to build it again.
+
+    width: of the word vectors. pool: how the states of a recurrent layer become one vector.
+    """
 
     kind: Kind
     classes: int
@@ -38,16 +41,16 @@ class Shape:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"there is no model {self.kind!r}; choose one of {', '.join(KINDS)}")
+            raise ValueError(f"kind is {self.kind!r}; choose one of {', '.join(KINDS)}")
         if self.pool not in POOLS:
-            raise ValueError(f"states cannot be read by {self.pool!r}; choose one of {', '.join(POOLS)}")
+            raise ValueError(f"pool is {self.pool!r}; choose one of {', '.join(POOLS)}")
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 class Network(nn.Module):
-    """A reader of word vectors with a normalised, dropped-out, linear last layer."""
+    """A recurrent, convolutional or averaging layer over word vectors, normalisation, dropout and a linear layer."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -67,45 +70,43 @@ class Network(nn.Module):
         self.last = nn.Linear(hidden, shape.classes)
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """(R, C) from vectors (R, n, d) and lengths (R,)."""
+        """Return (R, C) scores of vectors (R, n, d) with lengths (R,)."""
         if vectors.shape[1] == 0:
             vectors = vectors.new_zeros(len(vectors), 1, vectors.shape[2])
         if self.training:
             vectors = self.dropout(vectors)
-        read = (
-            self._convolved if self.shape.kind == "wcnn" else self._averaged if self.shape.kind == "dan" else self._run
-        )
-        result: Tensor = self.last(self.dropout(self.norm(read(vectors, lengths))))
+        encode = {"wcnn": self._convolve, "dan": self._average}.get(self.shape.kind, self._recur)
+        result: Tensor = self.last(self.dropout(self.norm(encode(vectors, lengths))))
         return result
 
-    def _run(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+    def _recur(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         states, _ = self.reader(vectors)
         if self.shape.pool == "last":
-            # A recurrent layer has not seen what comes later: its state at the last word is as if the text ended there.
+            # A recurrent layer has not seen what comes later: its state at the last word ignores the padding.
             at = (lengths.clamp(min=1) - 1).to(torch.int64)
             return torch.as_tensor(states[torch.arange(len(states), device=states.device), at])
-        inside = within(lengths.clamp(min=1), states.shape[1]).unsqueeze(-1)
+        inside = mask_lengths(lengths.clamp(min=1), states.shape[1]).unsqueeze(-1)
         if self.shape.pool == "mean":
             return torch.as_tensor((states * inside).sum(1) / inside.sum(1))
         return torch.as_tensor(states.masked_fill(~inside, -torch.inf).amax(1))
 
-    def _convolved(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+    def _convolve(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         assert isinstance(self.reader, nn.ModuleList)
-        inside = within(lengths.clamp(min=1), vectors.shape[1]).unsqueeze(1)
+        inside = mask_lengths(lengths.clamp(min=1), vectors.shape[1]).unsqueeze(1)
         found = []
         for window, layer in zip(WINDOWS, self.reader, strict=True):
-            # Every word begins a window; those at the end look into zeros, whatever the padding.
+            # Every word begins a window; those at the end extend into zeros, whatever the padding.
             padded = nn.functional.pad(vectors.transpose(1, 2), (0, window - 1))
             found.append(torch.relu(layer(padded)).masked_fill(~inside, 0.0).amax(2))
         return torch.cat(found, dim=1)
 
-    def _averaged(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+    def _average(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         result: Tensor = self.reader(vectors.sum(1) / lengths.clamp(min=1).unsqueeze(-1).to(vectors))
         return result
 
 
 class Dropout(nn.Dropout):
-    """Dropout that drops the same on every processor; PyTorch's own draws differently on Intel's and on others."""
+    """Dropout that is the same on every processor; PyTorch's own draws differently on Intel's and on others."""
 
     def forward(self, input: Tensor) -> Tensor:
         if not self.training:
@@ -114,6 +115,6 @@ class Dropout(nn.Dropout):
         return input * kept.to(input) / (1 - self.p)
 
 
-def within(lengths: Tensor, size: int) -> Tensor:
-    """(R, n) whether a place is within its text."""
+def mask_lengths(lengths: Tensor, size: int) -> Tensor:
+    """Return (R, n) whether each position lies within its text."""
     return torch.arange(size, device=lengths.device) < lengths.unsqueeze(-1)

@@ -1,34 +1,90 @@
 """A trained network as a victim: it reads texts word by word, and has gradients.
 
-Strings and rows of the table are two ways to the same scores: `scores` splits a text and looks its words up, the oracle
-looks up each candidate once and picks rows. Calls carry texts of like length, so that little is padded.
+Strings and rows of the table lead to the same scores: `scores` splits a text and looks up its words, the oracle looks
+up each candidate once and selects rows. Texts of similar length share a call, so that there is little padding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from discotext.embedding import EmbeddingOracle, to_numpy
-from discotext.goals import Goal
-from discotext.padding import like_lengths
-from discotext.segments import Floats, Ints
+from discotext.core.arrays import Floats, Ints
+from discotext.core.embedding import EmbeddingOracle, to_numpy
+from discotext.core.objectives import Objective
+from discotext.core.padding import like_lengths
 from discotext.text.space import Space
+from discotext.text.vectors import Vectors, WordVectors
+from discotext.text.words import split
 from discotext.victims.neural.networks import Network
-from discotext.victims.neural.vocabulary import Vocabulary
 from discotext.victims.victim import Victim
 
-CELLS = 32_768  # words in one call, padding included
+UNKNOWN = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Words, the first of which has row 1.
+
+    >>> Vocabulary(["good", "film"]).rows(["Good", "gnu", "film"])
+    [1, 0, 2]
+    """
+
+    words: Sequence[str]
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words, start=1)}
+
+    def __len__(self) -> int:
+        """The number of rows of the table: one more than there are words."""
+        return len(self.words) + 1
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and word.lower() in self.row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def rows(self, words: Iterable[str]) -> list[int]:
+        """Return the rows of words, 0 for unknown ones."""
+        row = self.row
+        return [row.get(word.lower(), UNKNOWN) for word in words]
+
+    def read(self, texts: Iterable[str]) -> list[Ints]:
+        """Return the rows of each text's words."""
+        return [np.array(self.rows(split(text).words), dtype=np.int64) for text in texts]
+
+
+def build_vocabulary(texts: Iterable[str], vectors: WordVectors, least: int, seed: int) -> tuple[Vocabulary, Vectors]:
+    """Return the words of the vectors and of the texts, and a table of their vectors.
+
+    least: how often a word without a vector must occur in the texts to be included. It then gets a random vector of
+    typical length, so that it differs from other words. Row 0, for unknown words, is zero.
+    """
+    seen = Counter(word.lower() for text in texts for word in split(text).words)
+    new = sorted(word for word, count in seen.items() if count >= least and word not in vectors)
+    rng = np.random.default_rng(seed)
+    scale = float(np.sqrt(np.mean(np.square(vectors.vectors[:5000])))) if len(vectors) else 1.0
+    drawn = rng.normal(0.0, scale, size=(len(new), vectors.width))
+    table = np.concatenate([np.zeros((1, vectors.width)), vectors.vectors, drawn]).astype(np.float32)
+    return Vocabulary([*vectors.words, *new]), table
+
+
+CELLS = 32_768  # words per call, padding included
 
 
 class NeuralVictim(Victim):
     """A network, its vocabulary and its table of word vectors.
 
-    table: (len(vocabulary), d), row 0 for unknown words. settings: what is known of its making, for people to read.
+    table: (len(vocabulary), d), row 0 for unknown words. settings: how it was trained, for people to read.
     """
 
     gradients = True
@@ -46,8 +102,8 @@ class NeuralVictim(Victim):
     ) -> None:
         if table.shape != (len(vocabulary), network.shape.width):
             raise ValueError(
-                f"the table has shape {tuple(table.shape)}, but there are {len(vocabulary)} rows of "
-                f"{network.shape.width}; give a row for each word and one for unknown words"
+                f"the table has shape {tuple(table.shape)}; expected ({len(vocabulary)}, {network.shape.width}), a row "
+                "for unknown words and one for each word"
             )
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network = network.to(device).eval().requires_grad_(False)
@@ -56,48 +112,48 @@ class NeuralVictim(Victim):
         self.settings = settings or {}
 
     def scores(self, texts: Sequence[str]) -> Floats:
-        """(N, C) logits of texts."""
-        return self.scores_of_rows(self.vocabulary.read(texts))
+        """Return (N, C) logits of texts."""
+        return self.score_rows(self.vocabulary.read(texts))
 
-    def scores_of_rows(self, rows: Sequence[Ints]) -> Floats:
-        """(N, C) logits of texts given as rows of the table."""
+    def score_rows(self, rows: Sequence[Ints]) -> Floats:
+        """Return (N, C) logits of texts given as rows of the table."""
         found = np.empty((len(rows), len(self.labels)))
         with torch.inference_mode():
             for numbers in like_lengths([len(row) for row in rows], CELLS):
-                ids, lengths = padded([rows[number] for number in numbers.tolist()])
+                ids, lengths = pad([rows[number] for number in numbers.tolist()])
                 vectors = torch.nn.functional.embedding(ids.to(self.table.device), self.table)
                 inside = (torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)).to(vectors)
                 found[numbers] = to_numpy(self.network(vectors * inside.unsqueeze(-1), lengths.to(self.table.device)))
         return found
 
-    def oracle(self, space: Space, goal: Goal) -> WordOracle:
-        """An oracle for the texts of a space, with gradients."""
-        return WordOracle(self, space, goal)
+    def oracle(self, space: Space, objective: Objective) -> WordOracle:
+        """Return an oracle with gradients for the texts of a search space."""
+        return WordOracle(self, space, objective)
 
 
 class WordOracle(EmbeddingOracle):
-    """The oracle of a network over word vectors; it can also leave a word out."""
+    """The oracle of a network over word vectors; it can also score a text with a word left out."""
 
-    def __init__(self, victim: NeuralVictim, space: Space, goal: Goal) -> None:
+    def __init__(self, victim: NeuralVictim, space: Space, objective: Objective) -> None:
         words = (word for text in space.options for options in text for word in options)
         ids = np.array(victim.vocabulary.rows(words), dtype=np.int64)
-        super().__init__(space.batch, ids, victim.table, victim.network, goal)
+        super().__init__(space.batch, ids, victim.table, victim.network, objective)
         self.victim = victim
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
-        """Scores of the original texts, each without one word."""
-        assert self.goal is not None
+        """Return the scores of the original texts, each without one word."""
+        assert self.objective is not None
         flat = self.ids.cpu().numpy()
         rows = []
         for problem, position in zip(problems.tolist(), positions.tolist(), strict=True):
             layout = self.batch.take(np.array([problem]))
             originals = flat[self.batch.flat_rows(np.array([problem]))][layout.starts]
             rows.append(np.delete(originals, position))
-        return self.goal.value(self.victim.scores_of_rows(rows), problems)
+        return self.objective.value(self.victim.score_rows(rows), problems)
 
 
-def padded(rows: Sequence[Ints]) -> tuple[Tensor, Tensor]:
-    """Rows of differing lengths as one tensor (R, n), zero beyond their ends, and their lengths (R,)."""
+def pad(rows: Sequence[Ints]) -> tuple[Tensor, Tensor]:
+    """Return rows of different lengths as one tensor (R, n), zero beyond their ends, and their lengths (R,)."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     out = np.zeros((len(rows), max(1, int(lengths.max(initial=0)))), dtype=np.int64)
     for number, row in enumerate(rows):

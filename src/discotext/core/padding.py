@@ -1,0 +1,64 @@
+"""Which rows travel in one call, where a call is padded to its longest row.
+
+Sorted by length, neighbours are alike. Each further call saves padding and costs something of its own: the call itself
+must be made, and a recurrent model takes a step for every word however few texts there are. Measured on LSTMs of 200
+units, that is worth about a hundred more cells and eight more rows in the call; a transformer works off all words at
+once and needs no such rows. The cut with the least of all is found exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from discotext.core.arrays import Ints
+
+SPARE_ROWS, SPARE_CELLS = 8, 100  # what a call might have more for what it costs to make it
+
+
+def like_lengths(lengths: Ints | Sequence[int], cells: int | None = None, spare_rows: int = SPARE_ROWS) -> list[Ints]:
+    """Numbers of rows in calls of like length, short ones first, each of at most `cells` cells (or a single row).
+
+    Of all ways to cut the sorted rows, the one with the smallest sum of (rows + spare_rows) × longest + 100.
+
+    >>> [call.tolist() for call in like_lengths([50, 10, 10, 50, 11])]
+    [[1, 2, 4, 0, 3]]
+    >>> [len(call) for call in like_lengths([10] * 20 + [11] * 20 + [50] * 20)]
+    [40, 20]
+    """
+    lengths = np.maximum(np.asarray(lengths, dtype=np.int64), 1)
+    order = np.argsort(lengths, kind="stable")
+    bounds = best_cuts(*np.unique(lengths, return_counts=True), spare_rows)
+    calls: list[Ints] = []
+    for begin, end in pairwise([0, *bounds]):
+        calls += fitting(order[begin:end], int(lengths[order[end - 1]]), cells)
+    return calls
+
+
+def best_cuts(values: Ints, counts: Ints, spare_rows: int) -> list[int]:
+    """Where calls end among the sorted rows. values: the differing lengths, rising; counts: rows of each."""
+    before = np.concatenate([[0], np.cumsum(counts)])
+    costs = np.zeros(len(before))
+    came_from = np.zeros(len(before), dtype=np.int64)
+    for last in range(1, len(before)):
+        reached = costs[:last] + (before[last] - before[:last] + spare_rows) * values[last - 1] + SPARE_CELLS
+        came_from[last] = np.argmin(reached)
+        costs[last] = reached[came_from[last]]
+    bounds, last = [], len(values)
+    while last:
+        bounds.append(int(before[last]))
+        last = int(came_from[last])
+    return bounds[::-1]
+
+
+def fitting(rows: Ints, longest: int, cells: int | None) -> list[Ints]:
+    """Cut rows into as few calls, of nearly the same size, as the cells of one call allow."""
+    most = len(rows) if cells is None else max(1, cells // longest)
+    return np.array_split(rows, -(-len(rows) // most))
+
+
+def largest_first(calls: list[Ints], lengths: Ints) -> list[Ints]:
+    """Calls by the cells they have once padded, the most first."""
+    return sorted(calls, key=lambda call: -len(call) * int(lengths[call].max()))

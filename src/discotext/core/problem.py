@@ -1,0 +1,268 @@
+"""What is searched: one candidate per position, at most m changes.
+
+A `Problem` is pure shape. It knows how many candidates each position has and how many positions may change; it
+knows neither words nor scores. Candidate 0 of a position is the original, so the all-zero choice is the text as it
+came. A `Batch` is many problems laid end to end: the paper stacks the weights of all candidates of all positions into
+one vector, and a batch of problems is the same vector, longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from operator import index
+from typing import SupportsIndex, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, rank_in_group
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Positions with candidates, and a budget of changes.
+
+    counts: candidates of each position, the original included, so at least 1 (and 1 means: may not change).
+    budget: how many positions may hold something else than their original, from 0 to the number of positions.
+
+    >>> Problem(counts=(3, 1, 2), budget=1).feasible_choices
+    4
+    """
+
+    counts: tuple[int, ...]
+    budget: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", whole_numbers("counts", self.counts))
+        object.__setattr__(self, "budget", whole_numbers("budget", [self.budget])[0])
+        for position, count in enumerate(self.counts):
+            if count < 1:
+                raise ValueError(
+                    f"position {position} has {count} candidates; give at least 1, because candidate 0 is the original"
+                )
+        n = len(self.counts)
+        if not 0 <= self.budget <= n:
+            raise ValueError(f"budget is {self.budget}, but the problem has {n} positions; choose 0 to {n}")
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def feasible_choices(self) -> int:
+        """How many choices keep within the budget: the elementary symmetric sums of k_i − 1, added up to the budget."""
+        return self._count(None)
+
+    def has_at_most(self, choices: float) -> bool:
+        """Whether at most this many choices keep within the budget; quick for large problems too."""
+        return self._count(choices) <= choices
+
+    def _count(self, enough: float | None) -> int:
+        """The number of feasible choices; counting ends when it is more than `enough`."""
+        by_changes = [1] + [0] * self.budget
+        for count in self.counts:
+            if count > 1:
+                for changed in range(self.budget, 0, -1):
+                    by_changes[changed] += by_changes[changed - 1] * (count - 1)
+                if enough is not None and sum(by_changes) > enough:
+                    break
+        return sum(by_changes)
+
+
+def whole_numbers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
+    """The values as integers; TypeError if one is not."""
+    try:
+        return tuple(index(value) for value in values)
+    except TypeError:
+        raise TypeError(
+            f"{name} is {values!r}; give whole numbers: counts holds how many candidates each position has, "
+            "the original included, and budget how many may change"
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The shapes of many problems, concatenated. Build it with `Batch.of`.
+
+    counts: (N,) candidates of every position of every problem.
+    sizes: (B,) positions of every problem.
+    budgets: (B,) changes allowed in every problem.
+
+    A *flat* array has K = Σ counts entries, one per candidate; a *dense* one is (B, n_max), one entry per position.
+
+    >>> batch = Batch.of([Problem((3, 1), 1), Problem((2,), 1)])
+    >>> len(batch), batch.n_max, batch.candidates
+    (2, 2, 6)
+    """
+
+    counts: Ints
+    sizes: Ints
+    budgets: Ints
+
+    @classmethod
+    def of(cls, problems: Iterable[Problem]) -> Batch:
+        """Lay problems end to end."""
+        listed = [problems] if isinstance(problems, Problem) else list(problems)
+        return cls(
+            counts=np.array([count for problem in listed for count in problem.counts], dtype=np.int64),
+            sizes=np.array([len(problem) for problem in listed], dtype=np.int64),
+            budgets=np.array([problem.budget for problem in listed], dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, number: int) -> Problem:
+        number = range(len(self))[number]
+        first, last = self.first_position[number], self.first_position[number + 1]
+        return Problem(tuple(self.counts[first:last].tolist()), int(self.budgets[number]))
+
+    def same_shapes(self, other: Batch) -> bool:
+        """Whether both have the same positions and candidates, whatever their budgets."""
+        return np.array_equal(self.sizes, other.sizes) and np.array_equal(self.counts, other.counts)
+
+    @property
+    def candidates(self) -> int:
+        """K, the number of candidates of all positions of all problems."""
+        return int(self.first_candidate[-1])
+
+    @cached_property
+    def n_max(self) -> int:
+        """Positions of the longest problem."""
+        return int(self.sizes.max(initial=0))
+
+    @cached_property
+    def first_position(self) -> Ints:
+        """(B + 1,) where each problem's positions start, and the end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """(N,) where each position's candidates start in a flat array."""
+        return np.asarray(np.cumsum(self.counts) - self.counts)
+
+    @cached_property
+    def first_candidate(self) -> Ints:
+        """(B + 1,) where each problem's candidates start in a flat array, and the end."""
+        ends = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+        return np.asarray(ends[self.first_position])
+
+    @cached_property
+    def widths(self) -> Ints:
+        """(B,) candidates of all positions of each problem."""
+        return np.diff(self.first_candidate)
+
+    @cached_property
+    def problem_of_position(self) -> Ints:
+        """(N,) the problem each position belongs to."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @cached_property
+    def position_of(self) -> Ints:
+        """(K,) the position each candidate belongs to."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @cached_property
+    def row_of(self) -> Ints:
+        """(K,) the problem each candidate belongs to."""
+        return np.repeat(np.arange(len(self)), self.widths)
+
+    @cached_property
+    def mask(self) -> Bools:
+        """(B, n_max) True where a problem has a position."""
+        return np.asarray(np.arange(self.n_max) < self.sizes[:, None])
+
+    @cached_property
+    def dense_counts(self) -> Ints:
+        """(B, n_max) candidates of each position, 0 beyond a problem's end."""
+        return np.asarray(self.dense(self.counts, 0))
+
+    def take(self, problems: Ints | Sequence[int]) -> Batch:
+        """The batch of these problems, in this order; a problem may be taken many times (restarts are rows).
+
+        >>> Batch.of([Problem((3, 1), 1), Problem((2,), 1)]).take([1, 1, 0]).counts
+        array([2, 2, 3, 1])
+        """
+        rows = np.asarray(problems, dtype=np.int64)
+        positions = ranges(self.first_position[rows], self.sizes[rows])
+        return Batch(self.counts[positions], self.sizes[rows], self.budgets[rows])
+
+    def with_budgets(self, budgets: Ints) -> Batch:
+        """The same problems with other budgets."""
+        return Batch(self.counts, self.sizes, np.minimum(budgets, self.sizes))
+
+    def flat_rows(self, rows: Ints) -> Ints:
+        """Indices, into a flat array of this batch, of all candidates of these rows in turn."""
+        return ranges(self.first_candidate[rows], self.widths[rows])
+
+    def originals(self) -> Choices:
+        """(B, n_max) the choice that changes nothing."""
+        return np.zeros((len(self), self.n_max), dtype=np.int32)
+
+    def dense(self, values: NDArray[Number], fill: float) -> NDArray[Number]:
+        """Spread (N,) values, one per position, over (B, n_max)."""
+        out: NDArray[Number] = np.full((len(self), self.n_max), fill, dtype=values.dtype)
+        out[self.mask] = values
+        return out
+
+    def chosen(self, choices: Choices) -> Ints:
+        """(N,) where the chosen candidate of each position stands in a flat array."""
+        return np.asarray(self.starts + choices[:, : self.n_max][self.mask])
+
+    def one_hot(self, choices: Choices) -> Floats:
+        """(K,) the mixture that is exactly these choices.
+
+        >>> Batch.of([Problem((3, 1), 1)]).one_hot(np.array([[2, 0]], dtype=np.int32))
+        array([0., 0., 1., 1.])
+        """
+        alpha = np.zeros(self.candidates)
+        alpha[self.chosen(choices)] = 1.0
+        return alpha
+
+    def infeasible(self, choices: Choices) -> Bools:
+        """(B,) True where a choice names a candidate that is not there or changes more than the budget allows."""
+        inside = choices[:, : self.n_max]
+        beyond = (choices[:, self.n_max :] != 0).any(axis=1)
+        out_of_range = ((inside < 0) | (inside >= np.maximum(self.dense_counts, 1))).any(axis=1)
+        return np.asarray(beyond | out_of_range | (count_changes(choices) > self.budgets))
+
+
+def count_changes(choices: Choices) -> Ints:
+    """(R,) how many positions of each row hold something else than the original.
+
+    >>> count_changes(np.array([[0, 2, 1], [0, 0, 0]], dtype=np.int32))
+    array([2, 0])
+    """
+    return np.asarray((choices != 0).sum(axis=1))
+
+
+@lru_cache(maxsize=8)
+def _multipliers(width: int) -> NDArray[np.uint64]:
+    # Any fixed odd numbers do; they need not be secret, only unlike each other. Every width has the same beginning.
+    numbers = np.random.default_rng(20260).integers(1, 2**63, size=(width, 2), dtype=np.uint64)
+    return numbers * np.uint64(2) + np.uint64(1)
+
+
+def fingerprints(choices: Choices) -> NDArray[np.uint64]:
+    """(R, 2) two 64-bit sums that tell choices apart, made for all rows at once.
+
+    They are linear: zeros beyond a problem's end add nothing, and a swap adds the same whatever came before it.
+
+    >>> rows = fingerprints(np.array([[0, 2, 1], [0, 2, 1], [1, 2, 0]], dtype=np.int32))
+    >>> (rows[0] == rows[1]).all(), (rows[0] == rows[2]).any()
+    (np.True_, np.False_)
+    """
+    return np.asarray(choices.astype(np.uint64) @ _multipliers(choices.shape[1]))
+
+
+def best_distinct(groups: Ints, hashes: NDArray[np.uint64], scores: Floats, count: int) -> Ints:
+    """Indices of the best `count` entries of each group, entries of one hash counted once, groups in order."""
+    order = np.lexsort((-scores, hashes, groups))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (groups[order][1:] != groups[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
+    distinct = order[new]
+    distinct = distinct[np.lexsort((-scores[distinct], groups[distinct]))]
+    return np.asarray(distinct[rank_in_group(groups[distinct]) < count])

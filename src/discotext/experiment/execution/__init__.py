@@ -1,0 +1,1 @@
+"""Who does the work: this process, worker processes, or a Ray cluster."""

@@ -1,0 +1,145 @@
+"""Workers as processes on this machine.
+
+Each gets the job once (a victim that was given by name is sent as a name) and then task after task.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import connection, get_context
+from multiprocessing.reduction import ForkingPickler
+
+from discotext.experiment.execution.scheduler import Answer, Lost, Notify, ignore, schedule
+from discotext.experiment.execution.worker import Worker, WorkerSettings, make_portable
+from discotext.experiment.job import Job, Task, Unit
+from discotext.experiment.record import Record
+
+HERE = "this machine"
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Several processes on this machine; where there are GPUs, each takes the next.
+
+    workers: how many.
+    threads: threads of the victim's framework in each worker; the default is cores ÷ workers. With the same number of
+        threads, records are the same to the last bit, whatever the number of workers.
+    time_limit: seconds for the texts of a unit. When they are over, the texts are done again in halves, and a text that
+        takes too long alone gets a record that says so.
+    """
+
+    workers: int
+    threads: int | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers < 1 or (self.threads is not None and self.threads < 1):
+            raise ValueError(f"workers is {self.workers} and threads is {self.threads}; choose 1 or more for both")
+        check_limit(self.time_limit)
+
+    def run(self, job: Job, units: Sequence[Unit], notify: Notify = ignore) -> Iterator[list[Record]]:
+        threads = self.threads or max(1, (os.cpu_count() or 1) // self.workers)
+        return schedule(ProcessPool(job, WorkerSettings(threads)), self.workers, job, units, self.time_limit, notify)
+
+
+@contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Set environment variables for processes that are started within."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def check_limit(seconds: float | None) -> None:
+    if seconds is not None and not seconds > 0:
+        raise ValueError(f"the time limit is {seconds} seconds; choose more than 0")
+
+
+class ProcessPool:
+    """Starts processes, and waits for their answers."""
+
+    def __init__(self, job: Job, settings: WorkerSettings) -> None:
+        self.settings = settings
+        try:
+            self.parcel = bytes(ForkingPickler.dumps(job))
+        except Exception as error:
+            raise ValueError(
+                f"the victim {job.victim.name} cannot be sent to other processes ({error}); give it by name, for "
+                "instance 'py:module:function', so that each can load it, or run without workers"
+            ) from None
+
+    def start(self, place: int) -> ProcessWorker:
+        return ProcessWorker(self.parcel, place, self.settings)
+
+    def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[ProcessWorker]:
+        pipes = {worker.pipe: worker for worker in workers}
+        return [pipes[pipe] for pipe in connection.wait(list(pipes), seconds)]  # type: ignore[index]
+
+
+class ProcessWorker:
+    """A process that does tasks, and the pipe to it."""
+
+    def __init__(self, parcel: bytes, place: int, settings: WorkerSettings) -> None:
+        # A forked child would inherit locks of threads that it does not have.
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, place, settings), daemon=True)
+        with environment(OMP_NUM_THREADS=str(settings.threads)):  # NumPy reads it when it is loaded
+            self.process.start()
+        theirs.close()
+        # A pipe holds only so much until it is read, and nothing should wait for that.
+        threading.Thread(target=self._send, args=(parcel,), daemon=True).start()
+
+    def _send(self, parcel: bytes) -> None:
+        with suppress(OSError):  # it may have died already, which `answer` reports
+            self.pipe.send_bytes(parcel)
+
+    def assign(self, task: Task) -> None:
+        with suppress(OSError):  # as above
+            self.pipe.send(task)
+
+    def answer(self) -> Answer:
+        try:
+            answer: Answer = self.pipe.recv()
+            return answer
+        except (EOFError, OSError):
+            self.stop()
+            code = self.process.exitcode
+            how = f"killed by signal {-code}" if code is not None and code < 0 else f"with status {code}"
+            return Lost(
+                f"its process ended, {how} (was it killed, or did memory run out? A script must call this under "
+                "`if __name__ == '__main__':`)"
+            )
+
+    def stop(self) -> None:
+        self.pipe.close()
+        # A victim that hangs may not react to anything milder.
+        self.process.kill()
+        self.process.join()
+
+
+def work(pipe: connection.Connection, place: int, settings: WorkerSettings) -> None:
+    """Serve tasks until the pipe is closed."""
+    # Ctrl-C reaches every process of a terminal; the first one decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker = Worker(settings, place)
+    with suppress(EOFError, OSError):
+        try:
+            job: Job = pipe.recv()
+        except (EOFError, OSError):
+            raise
+        except Exception as error:  # what was sent cannot be unpickled here
+            pipe.send(make_portable(error))
+            return
+        pipe.send(worker.load(job, HERE))
+        while True:
+            pipe.send(worker.do(pipe.recv()))

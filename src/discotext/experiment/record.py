@@ -1,0 +1,204 @@
+"""Records: what an attack did to one text. The one place that knows their fields.
+
+A record is written as a line of JSON and read back by the same fields; tables take their columns, and their types, from
+here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from sys import intern
+from typing import Any
+
+LARGEST = 2**63  # nothing in a record is larger
+SUCCESS = ("reached", "fewest")  # statuses of a successful attack
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many words of a text may change: a share of them, or a number.
+
+    >>> str(Budget(share="0.2")), str(Budget(words=3)), Budget.parse("3 words").value
+    ('0.2', '3 words', 3)
+    """
+
+    share: str | None = None
+    words: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """The inverse of `str`."""
+        if text.endswith(" words"):
+            return cls(words=int(text.removesuffix(" words")))
+        return cls(share=text)
+
+    def __str__(self) -> str:
+        return f"{self.words} words" if self.words is not None else str(self.share)
+
+    @property
+    def value(self) -> float | int:
+        """As a number for reports."""
+        return self.words if self.words is not None else float(self.share or "nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed word: its number among the words, where it stands in the original text, and both words."""
+
+    position: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What one solver made of one text under one budget.
+
+    id: the number of the text in the data. label, predicted, adversarial_predicted: class numbers.
+    score, adversarial_score: the margin that the attack raises, before and after; above 0 the label is flipped.
+    words: of the text. budget: how many of them may change. share, allowed: the budget as it was given.
+    status: see `discotext.core.Status`, in small letters; also misclassified, unchangeable and tied.
+    tied: whether the attack ended within the victim's rounding errors of a flipped label. tolerance: their size.
+    changeable: words that have a candidate. candidates: of all words together. refused: by each filter.
+    unknown_swaps: changes that put in a word the victim does not know.
+    space: a hash of the search space of the text; None where it was not attacked.
+    forwards, backwards: passes of the model for this text. seconds: its share of the time.
+    victim_seconds: of those, the part inside the victim. unit: the unit of work. error: why the victim failed.
+    similarity, perplexity_original, perplexity: see `discotext.experiment.quality`.
+    """
+
+    id: int
+    text: str
+    label: int
+    predicted: int | None
+    adversarial_text: str
+    adversarial_predicted: int | None
+    score: float | None
+    adversarial_score: float | None
+    changes: tuple[Change, ...]
+    words: int
+    budget: int
+    status: str
+    solver: str
+    seed: int
+    tied: bool = False
+    tolerance: float = 0.0
+    changeable: int | None = None
+    candidates: int | None = None
+    refused: Mapping[str, int] = field(default_factory=dict)
+    unknown_swaps: int = 0
+    space: str | None
+    forwards: int
+    backwards: int
+    seconds: float
+    victim_seconds: float
+    unit: int = 0
+    share: str | None
+    allowed: int | None
+    error: str | None = None
+    similarity: float | None = None
+    perplexity_original: float | None = None
+    perplexity: float | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the label was flipped."""
+        return self.status in SUCCESS
+
+    @property
+    def attacked(self) -> bool:
+        """Whether there was anything to attack: the victim was right, and not of the wanted class already."""
+        return self.status != "misclassified" and self.space is not None
+
+    @property
+    def run_budget(self) -> Budget:
+        """The budget of the run that the record was made under."""
+        return Budget(self.share, None if self.share is not None else self.allowed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON has it."""
+        return encode(self)
+
+    @classmethod
+    def from_dict(cls, raw: Any) -> Record:
+        """The inverse of `as_dict`; ValueError says what is wrong. Keys that newer versions write are ignored."""
+        if not isinstance(raw, dict):
+            raise ValueError("it is not an object")
+        known = decode(cls, raw)
+        known["changes"] = tuple(_decode_change(change) for change in known["changes"])
+        if not all(isinstance(count, int) and 0 <= count < LARGEST for count in known.get("refused", {}).values()):
+            raise ValueError("'refused' holds something that is not a count")
+        # Every line has strings of its own; one of each is enough.
+        known |= {key: intern(known[key]) for key in ("solver", "status", "share") if known[key] is not None}
+        return cls(**known)
+
+
+def _decode_change(raw: Any) -> Change:
+    if not isinstance(raw, dict):
+        raise ValueError("a change is not an object")
+    return Change(**decode(Change, raw))
+
+
+# The types that annotations name, as JSON has them, and as columns of a table.
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (int, float), "str": (str,), "bool": (bool,), "Mapping[str, int]": (dict,),
+    "tuple[Change, ...]": (list,),
+}  # fmt: skip
+COLUMN_TYPES = {"int": "int64", "float": "float64", "str": "string", "bool": "bool", "tuple[Change, ...]": "string"}
+SIGNED = {"label", "predicted", "adversarial_predicted", "score", "adversarial_score", "allowed"}
+MEASURES = ("similarity", "perplexity_original", "perplexity")  # written only where a model has judged the text
+
+
+def encode(record: Record) -> dict[str, Any]:
+    """A record as JSON has it, keys in the order of the fields."""
+    found = {one.name: getattr(record, one.name) for one in fields(record)}
+    for name in MEASURES:
+        if found[name] is None:
+            del found[name]
+    changes = [{one.name: getattr(change, one.name) for one in fields(Change)} for change in record.changes]
+    return found | {"changes": changes, "refused": dict(record.refused)}
+
+
+def decode(cls: Callable[..., Any], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a class among the keys of an object, each checked; ValueError names the first that is wrong."""
+    found = {}
+    for one in fields(cls):  # type: ignore[arg-type]
+        if one.name not in raw:
+            if one.name in REQUIRED[cls]:
+                raise ValueError(f"there is no {one.name!r}")
+            continue
+        trouble = check_value(one.name, raw[one.name], str(one.type))
+        if trouble:
+            raise ValueError(trouble)
+        found[one.name] = raw[one.name]
+    return found
+
+
+def check_value(name: str, value: Any, annotation: str) -> str | None:
+    """What is wrong with a value, or None."""
+    if value is None and annotation.endswith(" | None"):
+        return None
+    types = JSON_TYPES[annotation.removesuffix(" | None")]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        return f"{name!r} is {str(value)[:40]!r}"
+    if isinstance(value, int | float) and not abs(value) < LARGEST:  # nor NaN
+        return f"{name!r} is {str(value)[:40]}"
+    if isinstance(value, int | float) and name not in SIGNED and value < 0:
+        return f"{name!r} is {value}, below 0"
+    return None
+
+
+def column_type(name: str) -> str:
+    """The type of a field's column in a table."""
+    types = {one.name: str(one.type) for one in fields(Record)}
+    return COLUMN_TYPES[types[name].removesuffix(" | None")]
+
+
+def _required(cls: Any) -> frozenset[str]:
+    return frozenset(one.name for one in fields(cls) if one.default is MISSING and one.default_factory is MISSING)
+
+
+REQUIRED: dict[Callable[..., Any], frozenset[str]] = {cls: _required(cls) for cls in (Record, Change)}

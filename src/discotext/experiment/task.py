@@ -1,0 +1,196 @@
+"""One task: texts in, one record for each out.
+
+    predict → leave out what is misclassified → space → oracle → solve → write the text → predict again
+
+The last prediction is of the real string, and it alone decides whether an attack succeeded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from discotext.core.objectives import Objective
+from discotext.core.solution import Solution
+from discotext.experiment.job import Job, Task
+from discotext.experiment.record import SUCCESS, Change, Record
+from discotext.search.loop import solve
+from discotext.text.space import Space, count_allowed_changes
+from discotext.text.words import Words, split
+from discotext.victims.victim import Victim, evaluate
+
+
+class TaskRunner:
+    """Attacks the texts of one task after another.
+
+    It keeps the search space of the last texts: the next task is often the same chunk under another budget or solver.
+    """
+
+    def __init__(self, job: Job) -> None:
+        assert job.tolerance is not None, "calibrate the job first"
+        self.job, self.tolerance = job, job.tolerance
+        self._numbers: tuple[int, ...] | None = None
+        self._space: Space | None = None
+
+    def run(self, task: Task) -> list[Record]:
+        """Attack the texts of a task; a record each, in their order."""
+        job = self.job
+        began = time.perf_counter()
+        evaluation = evaluate(job.victim, task.texts)
+        seconds = (time.perf_counter() - began) / max(len(task.texts), 1)
+        spaces = self.space(task)
+        records = []
+        for place, error in enumerate(evaluation.errors):
+            record = replace(
+                start_record(job, task, place, spaces.texts[place]),
+                tolerance=self.tolerance,
+                forwards=int(evaluation.forwards[place]),
+                seconds=seconds,
+                victim_seconds=seconds,
+                error=error,
+                changeable=spaces.count_changeable(place),
+                candidates=sum(len(words) - 1 for words in spaces.options[place]),
+                refused=spaces.refused[place],
+            )
+            if not error:
+                guess = int(evaluation.scores[place].argmax())
+                record = replace(record, predicted=guess, adversarial_predicted=guess, status="misclassified")
+            records.append(record)
+        attacked = [place for place, record in enumerate(records) if is_attackable(job, record)]
+        if attacked:
+            space = spaces.take(attacked)
+            objective = job.objective([task.labels[place] for place in attacked])
+            # Twice the tolerance, so that what the search finds is still beyond it when the string is asked.
+            goal = None if job.to_the_end else 2 * self.tolerance
+            solver = list(job.solvers.values())[task.unit.solver]
+            oracle = job.victim.oracle(space, objective)
+            solutions = solve(space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit))
+            finished = finish(job, space, solutions, objective, [records[place] for place in attacked])
+            for place, record in zip(attacked, finished, strict=True):
+                records[place] = record
+        return records
+
+    def space(self, task: Task) -> Space:
+        """The search space of a task's texts, under its budget."""
+        budget = self.job.budgets[task.unit.budget]
+        if self._space is None or self._numbers != task.numbers:
+            self._numbers = task.numbers
+            self._space = Space.of(task.texts, self.job.finder, share=budget.share, words=budget.words)
+        else:
+            self._space = self._space.with_budgets(share=budget.share, words=budget.words)
+        return self._space
+
+
+def is_attackable(job: Job, record: Record) -> bool:
+    """Whether the victim is right about a text, and not of the wanted class already."""
+    return record.status != "failed" and record.predicted == record.label and record.label != job.target
+
+
+def start_record(job: Job, task: Task, place: int, text: Words) -> Record:
+    """The record of a text of which nothing is known yet."""
+    budget = job.budgets[task.unit.budget]
+    return Record(
+        id=task.numbers[place],
+        text=task.texts[place],
+        label=task.labels[place],
+        predicted=None,
+        adversarial_text=task.texts[place],
+        adversarial_predicted=None,
+        score=None,
+        adversarial_score=None,
+        changes=(),
+        words=len(text),
+        budget=count_allowed_changes(text, budget.share, budget.words),
+        status="failed",
+        solver=list(job.solvers)[task.unit.solver],
+        seed=job.seed_of(task.unit),
+        space=None,
+        forwards=0,
+        backwards=0,
+        seconds=0.0,
+        victim_seconds=0.0,
+        unit=task.unit.number,
+        share=budget.share,
+        allowed=budget.words,
+    )
+
+
+def fail_task(job: Job, task: Task, reason: str) -> list[Record]:
+    """Records of texts that could not be attacked. Nothing is called here that may have been what failed."""
+    return [replace(start_record(job, task, place, split(text)), error=reason) for place, text in enumerate(task.texts)]
+
+
+def finish(
+    job: Job, space: Space, solutions: Sequence[Solution], objective: Objective, records: Sequence[Record]
+) -> list[Record]:
+    """Write the texts that were found, ask about them as strings, and complete the records."""
+    texts = [space.text(number, found.choice) for number, found in enumerate(solutions)]
+    began = time.perf_counter()
+    evaluation = evaluate(job.victim, texts)
+    asking = (time.perf_counter() - began) / max(len(texts), 1)
+    answered = np.array([error is None for error in evaluation.errors])
+    margins = np.full(len(texts), np.nan)
+    if answered.any():
+        margins[answered] = objective.value(evaluation.scores[answered], np.flatnonzero(answered))
+    finished = []
+    for number, (found, record) in enumerate(zip(solutions, records, strict=True)):
+        status = judge(job, space, number, found, margins[number], record.tolerance)
+        changes = tuple(Change(**change) for change in space.changes(number, found.choice))
+        finished.append(
+            replace(
+                record,
+                adversarial_text=texts[number],
+                adversarial_predicted=int(evaluation.scores[number].argmax()) if answered[number] else None,
+                score=finite(found.original_score),
+                adversarial_score=finite(found.score),
+                changes=changes,
+                status=status,
+                tied=status not in SUCCESS and bool(abs(margins[number]) <= record.tolerance),
+                unknown_swaps=count_unknown(job.victim, changes),
+                space=space.take([number]).hash,
+                forwards=record.forwards + found.forwards + int(evaluation.forwards[number]),
+                backwards=found.backwards,
+                seconds=record.seconds + found.seconds + asking,
+                victim_seconds=record.victim_seconds + found.oracle_seconds + asking,
+                error=evaluation.errors[number] or found.error,
+            )
+        )
+    return finished
+
+
+def judge(job: Job, space: Space, number: int, found: Solution, margin: float, tolerance: float) -> str:
+    """The status of an attack. margin: of the text that was found, asked as a string; NaN where the victim failed.
+
+    The string alone decides. A margin within the tolerance is a tie, and a tie is for the defender.
+    """
+    status = found.status.name.lower()
+    if np.isnan(margin):
+        return "failed"
+    if margin > tolerance:
+        # Unchanged, it is the text that the victim was right about: it does not answer the same when asked again.
+        if not found.changes:
+            return "unstable"
+        return status if found.reached else "reached"
+    if found.error:
+        return "failed"
+    if not space.can_change(number):
+        return status if status == "unstable" else "unchangeable"
+    if found.reached:
+        # The search saw a success that the string does not confirm.
+        return "tied" if margin >= -tolerance else "unstable"
+    # Where the highest score of all does not flip the label, nothing does.
+    return "impossible" if job.to_the_end and status == "optimal" else status
+
+
+def count_unknown(victim: Victim, changes: Sequence[Change]) -> int:
+    """How many of the words put in the victim does not know."""
+    words = victim.vocabulary
+    return 0 if words is None else sum(change.new not in words for change in changes)
+
+
+def finite(value: float) -> float | None:
+    """A number that JSON can hold."""
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,82 @@
+"""Enumeration: score every choice, by the number of changes.
+
+The first choice to reach a goal then reaches it with the fewest changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from discotext.core.arrays import Choices, Ints
+from discotext.core.oracle import Oracle
+from discotext.core.problem import Batch, Problem
+from discotext.core.swaps import BLOCK, best_of_each, blocks
+from discotext.search.solver import Proposal, Proposals, is_active
+
+
+def format_count(problem: Problem) -> str:
+    """The number of feasible choices for a reader: in full while that can be read, as a power of ten beyond."""
+    if problem.has_at_most(10**15):
+        return f"{problem.feasible_choices:,}"
+    by_changes, exponent = np.zeros(problem.budget + 1), 0.0
+    by_changes[0] = 1.0
+    for count in problem.counts:
+        by_changes[1:] += by_changes[:-1] * (count - 1)
+        size = by_changes.max()
+        by_changes, exponent = by_changes / size, exponent + math.log10(size)
+    return f"about 10^{exponent + math.log10(by_changes.sum()):.0f}"
+
+
+def enumerate_levels(batch: Batch, oracle: Oracle, problems: Ints) -> Proposals:
+    """Score everything with one change, then everything with two, and so on. problems: in increasing order."""
+    active = problems
+    for changes in range(1, int(batch.budgets[problems].max(initial=0)) + 1):
+        for rows, choices in level_rows(batch, active[batch.budgets[active] >= changes], changes):
+            # A problem that left while this level went on is not asked about any more.
+            going = is_active(rows, active)
+            rows, choices = rows[going], choices[going]
+            if not len(rows):
+                continue
+            scores = oracle.score(rows, choices)
+            best = best_of_each(rows, scores)
+            received = yield Proposal(rows[best], choices[best], scores[best], below=changes)
+            active = active[is_active(active, received)]
+        done = active[batch.budgets[active] <= changes]
+        received = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, below=changes + 1)
+        active = active[is_active(active, received)]
+        if not len(active):
+            return
+
+
+def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Ints, Choices]]:
+    """All choices with exactly this many changes, in blocks of bounded size, problems in order."""
+    numbers: list[Ints] = []
+    rows: list[Choices] = []
+    size = 0
+    for problem in problems.tolist():
+        for part in exactly(batch[problem], changes):
+            wide = np.zeros((len(part), batch.n_max), dtype=np.int32)
+            wide[:, : part.shape[1]] = part
+            numbers.append(np.full(len(part), problem))
+            rows.append(wide)
+            size += wide.size
+            if size >= BLOCK:
+                yield np.concatenate(numbers), np.concatenate(rows)
+                numbers, rows, size = [], [], 0
+    if rows:
+        yield np.concatenate(numbers), np.concatenate(rows)
+
+
+def exactly(problem: Problem, changes: int) -> Iterator[Choices]:
+    """Every choice of a problem with exactly this many changes, one set of positions after the other, in blocks."""
+    changeable = [position for position, count in enumerate(problem.counts) if count > 1]
+    for positions in combinations(changeable, changes):
+        shape = [problem.counts[position] - 1 for position in positions]
+        for block in blocks(math.prod(shape), len(problem)):
+            rows = np.zeros((len(block), len(problem)), dtype=np.int32)
+            rows[:, list(positions)] = np.stack(np.unravel_index(block, shape), axis=1) + 1
+            yield rows

@@ -1,0 +1,1 @@
+"""Helpers that are independent of texts, models and search."""

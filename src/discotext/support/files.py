@@ -1,0 +1,47 @@
+"""Atomic writes: a reader sees either the old file or the complete new one.
+
+The content goes to a new file in the same folder, which then replaces the old one. A symbolic link is followed and its
+target replaced; a device or a pipe is written to directly.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from discotext.support.errors import describe_os_error
+
+
+@contextmanager
+def atomic_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that replaces the one at `path` when the block ends without an error."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
+    new = target.with_name(target.name + ".new")
+    try:
+        with open(new, "wb") as file:
+            yield file
+        os.replace(new, target)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Write a file atomically; a ValueError says why it cannot be written."""
+    try:
+        with atomic_file(path) as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
+    except OSError as error:
+        raise ValueError(describe_write_error(path, error)) from None
+
+
+def describe_write_error(path: str | Path, error: OSError) -> str:
+    """Return the error message for a file that cannot be written."""
+    return f"{path} cannot be written: {describe_os_error(error)}; choose a writable location with enough free space"

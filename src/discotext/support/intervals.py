@@ -1,0 +1,45 @@
+"""95 % confidence intervals of proportions and means."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+# With more values than this the mean is as good as normal, and a bootstrap would take minutes.
+BOOTSTRAP_LIMIT = 50_000
+
+
+def wilson(good: int, n: int) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion, good out of n; (0, 1) for n = 0.
+
+    >>> [round(end, 3) for end in wilson(45, 50)]
+    [0.786, 0.957]
+    """
+    if n == 0:
+        return 0.0, 1.0
+    share = good / n
+    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def bootstrap(values: ArrayLike, seed: int, draws: int = 2000) -> tuple[float, float]:
+    """Return the bootstrap interval of a mean, or the normal one for very many values; NaN if there are none.
+
+    >>> low, high = bootstrap([0.0, 1.0] * 50, seed=0)
+    >>> 0.3 < low < 0.5 < high < 0.7
+    True
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if not len(found):
+        return math.nan, math.nan
+    if len(found) > BOOTSTRAP_LIMIT:
+        mean, half = float(found.mean()), Z * float(found.std()) / math.sqrt(len(found))
+        return mean - half, mean + half
+    rng = np.random.default_rng(seed)
+    means = [found[rng.integers(0, len(found), len(found))].mean() for _ in range(draws)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)

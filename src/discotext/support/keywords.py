@@ -1,0 +1,35 @@
+"""A misspelt keyword argument is answered with the nearest one that exists."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def suggest_keywords(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Let a function answer an unknown keyword with a suggestion; its signature stays as it is.
+
+    >>> @suggest_keywords
+    ... def attack(*, budget=0.2): ...
+    >>> attack(bugdet=0.1)
+    Traceback (most recent call last):
+    TypeError: attack() has no parameter 'bugdet'; did you mean 'budget'?
+    """
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*positional: Parameters.args, **named: Parameters.kwargs) -> Returned:
+        for name in named:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"its parameters are {', '.join(known)}"
+                raise TypeError(f"{function.__name__}() has no parameter {name!r}; {hint}")
+        return function(*positional, **named)
+
+    return call

@@ -1,0 +1,32 @@
+"""Public names of a package that are imported on first use, so that importing the package is cheap."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` for a package.
+
+    homes: the package's modules, each with the public names that it defines.
+
+    >>> load, names, public = lazy_names("discotext.support", {"intervals": ["wilson"]})
+    >>> names(), load("wilson").__name__
+    (['wilson'], 'wilson')
+    """
+    module_of = {name: module for module, names in homes.items() for name in names}
+    public = sorted(module_of)
+
+    def load(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, lambda: public, public

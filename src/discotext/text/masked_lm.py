@@ -1,0 +1,117 @@
+"""Hugging Face models for candidates: a source that fills gaps, and a filter that compares meanings of sentences.
+
+Both need the extra `hf`. No other part of the candidates deals with subword tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from discotext.core.arrays import Floats
+from discotext.text.filters import Filter
+from discotext.text.pretrained import SentenceEncoder, find_longest, load_pretrained
+from discotext.text.sources import Source
+from discotext.text.words import WordContext, Words, split
+
+GAPS_PER_CALL = 32
+CACHED_TEXTS = 4096  # encodings a filter keeps
+WINDOW_WORDS = 96  # kept on each side of a word, since models read only a few hundred tokens
+
+
+def cut_window(text: Words, number: int, replacement: str) -> str:
+    """The text around a word, with the word replaced."""
+    first, last = max(0, number - WINDOW_WORDS), min(len(text), number + WINDOW_WORDS + 1)
+    part = Words(text.words[first:last], ("", *text.gaps[first + 1 : last], ""))
+    return str(part.replace({number - first: replacement}))
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedModel(Source):
+    """The words a masked language model finds likeliest in place of a word; they fit, but may mean something else.
+
+    model: a name on the hub, or a folder with an `AutoModelForMaskedLM` and its tokeniser. k: words to propose.
+    """
+
+    model: str
+    k: int = 24
+    name = "masked-lm"
+    context_dependent = True
+    _parts: tuple[Any, Any] = field(init=False, repr=False)
+    _last: dict[Words, list[tuple[str, ...]]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = load_pretrained(self.model, "AutoModelForMaskedLM", "a masked language model")
+        if parts[0].mask_token is None:
+            raise ValueError(f"{self.model!r} has no mask token; choose a masked language model such as BERT")
+        object.__setattr__(self, "_parts", parts)
+
+    def propose(self, context: WordContext) -> Sequence[str]:
+        # All gaps of a text are filled together, since its other words are asked for next.
+        if context.text not in self._last:
+            self._last.clear()
+            self._last[context.text] = self._fill(context.text)
+        return self._last[context.text][context.number]
+
+    def _fill(self, text: Words) -> list[tuple[str, ...]]:
+        import torch
+
+        tokeniser, model = self._parts
+        gaps = [cut_window(text, number, tokeniser.mask_token) for number in range(len(text))]
+        settings = {"padding": True, "truncation": True, "max_length": find_longest(model, tokeniser)}
+        found: list[tuple[str, ...]] = []
+        for begin in range(0, len(gaps), GAPS_PER_CALL):
+            inputs = tokeniser(gaps[begin : begin + GAPS_PER_CALL], return_tensors="pt", **settings)
+            with torch.inference_mode():
+                logits = model(**inputs).logits
+            masked = inputs["input_ids"] == tokeniser.mask_token_id
+            for row in range(len(logits)):
+                at = masked[row].nonzero()[:1, 0]
+                best = logits[row, at].topk(min(self.k, logits.shape[-1])).indices.flatten().tolist() if len(at) else []
+                found.append(tuple(dict.fromkeys(self._decode(token) for token in best if self._decode(token))))
+        return found
+
+    def _decode(self, token: int) -> str:
+        """The whole word a token stands for; empty for pieces of words, punctuation and special tokens."""
+        tokeniser = self._parts[0]
+        if tokeniser.convert_ids_to_tokens(token).startswith("##") or token in tokeniser.all_special_ids:
+            return ""
+        word = tokeniser.decode([token]).strip().lower()
+        return word if split(word).words == (word,) else ""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceSimilarity(Filter):
+    """A minimum cosine similarity of the sentence encodings of the text with and without the candidate.
+
+    encoder: a name on the hub, or a folder with an `AutoModel` and its tokeniser, trained to encode sentences.
+    """
+
+    encoder: str
+    least: float = 0.85
+    name = "sentence"
+    context_dependent = True
+    _model: SentenceEncoder = field(init=False, repr=False)
+    _cache: dict[str, Floats | None] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_model", SentenceEncoder(self.encoder))
+
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        before, after = (
+            self.encode(cut_window(context.text, context.number, word)) for word in (context.word, candidate)
+        )
+        return before is not None and after is not None and float(before @ after) < self.least
+
+    def settings(self) -> dict[str, float | int | str]:
+        return {"encoder": self.encoder, "least": self.least}
+
+    def encode(self, text: str) -> Floats | None:
+        """(d,) of length 1; None if the text has no tokens."""
+        # The original text is encoded once, not once for each of its candidates.
+        if text not in self._cache:
+            if len(self._cache) == CACHED_TEXTS:
+                self._cache.clear()
+            self._cache[text] = self._model([text])[0][0]
+        return self._cache[text]

@@ -1,0 +1,200 @@
+"""Pretrained Hugging Face models: loading them safely, and running them on batches of texts of similar length.
+
+Weights come from safetensors files and code from the library alone: neither a pickle nor code of a model's author is
+ever run. All of this needs the extra `hf`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from safetensors import SafetensorError
+
+from discotext.core.arrays import Floats, Ints
+from discotext.core.padding import largest_first, like_lengths
+from discotext.support.extras import require
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOKENS_PER_TEXT = 64  # the length of a typical text: a batch size is given in texts of this length
+UNLIMITED = 10**9  # tokenisers without a limit report 10 ** 30
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+TextProgress = Callable[[str, int, int], None]  # called with what is being done, texts done, and texts in all
+
+
+def load_pretrained(name: str, kind: str, role: str) -> tuple[Any, Any]:
+    """Load a tokeniser and a model from a folder or the hub; a ValueError says why they cannot be loaded.
+
+    A model with missing weights is refused, since the library would initialise them at random. Only a pooler may be
+    missing, which is not used here.
+    kind: a class of the library, such as "AutoModel". role: what the model is for, such as "a sentence encoder".
+    """
+    require("torch", extra="hf", reason=role)
+    transformers = require("transformers", extra="hf", reason=role)
+    # A shell does not expand the tilde of `--option=~/model`.
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and name.startswith(("/", ".", "~")):
+        raise ValueError(f"there is no folder {name!r} with {role}; name one written by save_pretrained")
+    where = str(folder) if folder.is_dir() else name
+    try:
+        with silence(transformers, folder.is_dir()):
+            model, report = getattr(transformers, kind).from_pretrained(
+                where, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+            )
+            tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+        message = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise ValueError(
+            f"{name!r} cannot be loaded as {role}: {message}; name a folder written by save_pretrained, "
+            "or a model on the hub"
+        ) from None
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise ValueError(
+            f"{name!r} cannot be loaded as {role}: it lacks {missing[0]}, which would be initialised at random; "
+            "choose a model that was trained for this"
+        )
+    if not has_vocabulary(tokeniser):
+        raise ValueError(f"{name!r} has no tokeniser; save it in the same folder with tokenizer.save_pretrained")
+    return tokeniser, model.eval()
+
+
+def has_vocabulary(tokeniser: Any) -> bool:
+    """Whether a tokeniser knows more than special tokens; without its files, the library makes one that does not."""
+    return len(tokeniser) > len(tokeniser.all_special_ids)
+
+
+@contextmanager
+def silence(transformers: Any, wanted: bool = True) -> Iterator[None]:
+    """Switch off the library's progress bars and reports in this block, if wanted: problems are raised as errors."""
+    log = transformers.logging
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    if wanted:
+        log.set_verbosity_error()
+        log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()
+
+
+def find_longest(model: Any, tokeniser: Any) -> int | None:
+    """Return how many tokens the model reads, special ones included; None if it has no limit."""
+    import torch
+
+    limits = [tokeniser.model_max_length]
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        # RoBERTa and its descendants number positions from the padding token's id + 1, and have that many fewer.
+        skipped = [
+            module.padding_idx + 1
+            for name, module in model.named_modules()
+            if name.endswith("position_embeddings")
+            and isinstance(module, torch.nn.Embedding)
+            and module.padding_idx is not None
+        ]
+        limits.append(positions - max(skipped, default=0))
+    least = min(limits)
+    return None if least >= UNLIMITED else int(least)
+
+
+class BatchedModel:
+    """A pretrained model that reads many texts, in calls of similar length; on a GPU if there is one.
+
+    name, kind, role: as for `load_pretrained`. batch: texts of 64 tokens per call; more of shorter and fewer of longer
+    ones. longest: the most tokens the model reads, None if there is no limit. tokens: per call, padding included.
+    """
+
+    def __init__(self, name: str, kind: str, role: str, batch: int = 64) -> None:
+        if batch < 1:
+            raise ValueError(f"batch is {batch}; choose 1 or more")
+        torch = require("torch", extra="hf", reason=role)
+        self.tokeniser, model = load_pretrained(name, kind, role)
+        self.tokens, self.longest = batch * TOKENS_PER_TEXT, find_longest(model, self.tokeniser)
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.model = model.to(self.device).requires_grad_(False)
+
+    def tokenise(self, texts: Sequence[str], limit: int | None, special: bool = True) -> tuple[list[list[int]], int]:
+        """The tokens of each text, truncated to a limit, and the number of truncated texts.
+
+        special: whether to add the model's special tokens.
+        """
+        # Tokenisers do not accept lone surrogates.
+        clean = [LONE_SURROGATES.sub("\ufffd", text) for text in texts]
+        settings: dict[str, Any] = {"add_special_tokens": special, "verbose": False}
+        rows: list[list[int]] = self.tokeniser(clean, **settings)["input_ids"] if clean else []
+        long = [number for number, row in enumerate(rows) if limit is not None and len(row) > limit]
+        for number in long:
+            rows[number] = self.tokeniser(clean[number], truncation=True, max_length=limit, **settings)["input_ids"]
+        return rows, len(long)
+
+    def apply(
+        self,
+        function: Callable[[Tensor, Tensor], Tensor],
+        rows: Sequence[Sequence[int]],
+        stage: str,
+        watch: TextProgress | None = None,
+    ) -> list[Any]:
+        """Apply a function of tokens (R, n) and their attention mask (R, n) to all rows; None where the result is NaN.
+
+        stage: what is being done, for `watch`.
+        """
+        import torch
+
+        found: list[Any] = [None] * len(rows)
+        done = 0
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        # The largest call comes first, so that running out of memory shows at once.
+        for numbers in largest_first(like_lengths(lengths, self.tokens, spare_rows=0), lengths):
+            ids, mask = _pad([rows[number] for number in numbers.tolist()], self.tokeniser.pad_token_id or 0)
+            with torch.inference_mode():
+                results = function(ids.to(self.device), mask.to(self.device)).cpu().numpy()
+            for number, result in zip(numbers.tolist(), results, strict=True):
+                found[number] = result if np.isfinite(result).all() else None
+            done += len(numbers)
+            if watch is not None:
+                watch(stage, done, len(rows))
+        return found
+
+
+def _pad(rows: Sequence[Sequence[int]], fill: int) -> tuple[Tensor, Tensor]:
+    """Rows of different lengths as one tensor (R, n), and the mask (R, n) of what is not padding."""
+    import torch
+
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    mask = np.arange(max(1, int(lengths.max(initial=0)))) < lengths[:, None]
+    ids: Ints = np.full(mask.shape, fill, dtype=np.int64)
+    ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+    return torch.from_numpy(ids), torch.from_numpy(mask)
+
+
+class SentenceEncoder:
+    """Texts as unit vectors: the mean of the model's last hidden states.
+
+    name: a model on the hub, or a folder with an `AutoModel` and its tokeniser. batch: texts of 64 tokens per call.
+    """
+
+    def __init__(self, name: str, batch: int = 64) -> None:
+        self.name, self.batched = name, BatchedModel(name, "AutoModel", "a sentence encoder", batch)
+        if self.batched.model.config.is_encoder_decoder:
+            raise ValueError(f"{name!r} is an encoder-decoder model; choose an encoder, such as a MiniLM")
+
+    def __call__(self, texts: Sequence[str], watch: TextProgress | None = None) -> tuple[list[Floats | None], int]:
+        """(d,) for each text, None if it has no tokens; and the number of truncated texts."""
+        rows, truncated = self.batched.tokenise(texts, self.batched.longest)
+        return self.batched.apply(self._encode, rows, "encoding texts", watch), truncated
+
+    def _encode(self, ids: Tensor, mask: Tensor) -> Tensor:
+        states: Tensor = self.batched.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state.double()
+        means = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+        unit: Tensor = means / means.norm(dim=1, keepdim=True).clamp(min=1e-12)
+        return unit

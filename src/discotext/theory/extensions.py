@@ -1,0 +1,98 @@
+"""The Lovász and the multilinear extension of a set function, from the vertices of the cube to its interior.
+
+A set is a vertex of [0, 1]^n. Both extensions are expectations of f over a random set:
+
+    Lovász        one uniform threshold θ for all: {i : x_i > θ}   piecewise linear; convex exactly if f is submodular
+    multilinear   each element independently, probability x_i      a polynomial; then concave along x + t·d, d ≥ 0
+
+The Lovász extension takes n + 1 values of f, so it is always exact; the multilinear takes 2^n, so it can be sampled.
+Both have a sampled form here, which shows that both are expectations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discotext.core.arrays import Bools, Floats
+from discotext.theory.set_function import SetFunction, tabulate
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean of draws and its standard error."""
+
+    mean: float
+    error: float
+    draws: int
+
+
+def lovasz(f: SetFunction, x: Sequence[float] | Floats) -> float:
+    """Return the Lovász extension: f(∅) + Σ_i x_{(i)} Δ((i) | {(1), …, (i − 1)}), the coordinates in descending order.
+
+    x: (n,) in the cube. n + 1 values of f.
+
+    >>> f = SetFunction(2, lambda members: float(len(members) > 0))
+    >>> lovasz(f, [0.25, 0.5])
+    0.5
+    """
+    point = check_point(f, x)
+    order = np.argsort(-point, kind="stable")
+    values = f.values(order[:size].tolist() for size in range(f.n + 1))
+    return float(values[0] + point[order] @ np.diff(values))
+
+
+def sample_lovasz(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> Estimate:
+    """Estimate the Lovász extension as the mean of f({i : x_i > θ}) over random thresholds θ."""
+    point = check_point(f, x)
+    thresholds = np.random.default_rng(seed).random((check_draws(draws), 1))
+    return estimate(f, point > thresholds)
+
+
+def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
+    """Return the multilinear extension: Σ_S f(S) Π_{i ∈ S} x_i Π_{i ∉ S} (1 − x_i), from all 2^n values.
+
+    x: (n,) in the cube. Beyond 20 elements use `sample_multilinear`.
+
+    >>> f = SetFunction(2, lambda members: float(len(members) > 0))
+    >>> multilinear(f, [0.25, 0.5])
+    0.625
+    """
+    values = tabulate(f)
+    # The last element owns the highest bit, so it splits the table into halves: without it and with it.
+    for weight in check_point(f, x)[::-1]:
+        without, with_it = values.reshape(2, -1)
+        values = (1 - weight) * without + weight * with_it
+    return float(values[0])
+
+
+def sample_multilinear(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> Estimate:
+    """Estimate the multilinear extension as the mean of f over random sets that contain each i with probability x_i."""
+    point = check_point(f, x)
+    coins = np.random.default_rng(seed).random((check_draws(draws), f.n))
+    return estimate(f, point > coins)
+
+
+def check_point(f: SetFunction, x: Sequence[float] | Floats) -> Floats:
+    """Return x as an array; raise ValueError unless it is a point of the cube."""
+    point = np.asarray(x, dtype=np.float64)
+    if point.shape != (f.n,):
+        raise ValueError(f"x has shape {point.shape}; expected ({f.n},), a number for each element of f")
+    if not ((point >= 0) & (point <= 1)).all():
+        raise ValueError(f"x is {point.tolist()}; expected numbers from 0 to 1")
+    return point
+
+
+def check_draws(draws: int) -> int:
+    """Return draws; raise ValueError if they are too few for a standard error."""
+    if draws < 2:
+        raise ValueError(f"draws is {draws}; a standard error needs 2 or more")
+    return draws
+
+
+def estimate(f: SetFunction, chosen: Bools) -> Estimate:
+    """Return the mean of f over the sets given as rows of a truth table, with its standard error."""
+    values = f.values(np.flatnonzero(row).tolist() for row in chosen)
+    return Estimate(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values))

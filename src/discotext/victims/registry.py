@@ -1,0 +1,142 @@
+"""Loading victims, and the examples that fit them, from what a user names or passes.
+
+A victim is named by a folder, `hf:NAME`, `sklearn:FILE`, `py:module:function` or an http(s) address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from discotext.data.examples import Examples, make_examples
+from discotext.data.registry import DATASETS, load_data
+from discotext.support.extras import require
+from discotext.victims.victim import AdaptedVictim, Victim
+
+VICTIM_KINDS = "a folder from `discotext train`, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:function, or http(s)://…"
+NAMES_SHOWN = 8  # in an error message
+
+
+def load_victim(given: Any, trust: bool = False) -> Victim:
+    """Load a victim by name, or make one of a function or a model. A `Victim` is returned unchanged.
+
+    trust: allow pickled scikit-learn files, which can execute code when they are loaded.
+
+    >>> load_victim(lambda texts: [[0.0, 1.0] for _ in texts]).labels
+    ('0', '1')
+    """
+    if isinstance(given, Path):
+        given = str(given)
+    if isinstance(given, str):
+        return _load_named(given, trust)
+    if isinstance(given, Victim):
+        return given
+    if hasattr(given, "scores") and hasattr(given, "name"):
+        return AdaptedVictim(given)
+    if hasattr(given, "predict_proba") or hasattr(given, "decision_function"):
+        from discotext.victims.scikit import SklearnVictim
+
+        return SklearnVictim(given)
+    if callable(given):
+        from discotext.victims.function import FunctionVictim
+
+        return FunctionVictim(given)
+    raise TypeError(
+        f"a {type(given).__name__} cannot be used as a victim; pass {VICTIM_KINDS}, a function from texts to scores, "
+        "a fitted scikit-learn pipeline, or a Victim"
+    )
+
+
+def load_victim_and_data(
+    victim: Any,
+    data: str,
+    columns: tuple[str | None, str | None] = (None, None),
+    limit: int | None = None,
+    seed: int = 0,
+    trust: bool = False,
+) -> tuple[Victim, Examples]:
+    """Load a victim and examples with its classes; of a named data set, the test split."""
+    model = load_victim(victim, trust)
+    examples = load_examples(model, data, columns)
+    return model, examples if limit is None else examples.sample(limit, seed)
+
+
+def load_examples(victim: Victim, data: Any, columns: tuple[str | None, str | None] = (None, None)) -> Examples:
+    """Load examples whose classes are the victim's; raise ValueError if the numbers of classes differ."""
+    examples = _match_labels(victim, data, columns)
+    if len(examples.names) != len(victim.labels):
+        raise ValueError(
+            f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:NAMES_SHOWN])}), but "
+            f"{victim.name} has {len(victim.labels)} ({', '.join(victim.labels[:NAMES_SHOWN])}); "
+            "use data with the victim's classes"
+        )
+    return examples
+
+
+def _match_labels(victim: Victim, data: Any, columns: tuple[str | None, str | None]) -> Examples:
+    """Read examples in terms of the victim's classes; only if its labels are mere numbers may the data name them."""
+
+    def read(names: Sequence[str] | None) -> Examples:
+        if isinstance(data, str | Path):
+            return load_data(data, "test" if str(data) in DATASETS else None, *columns, names=names)
+        return make_examples(data, *columns, names=names)
+
+    if not all(label.isdigit() for label in victim.labels):
+        return read(victim.labels)
+    try:
+        return read(victim.labels)
+    except ValueError as error:
+        mismatch = error.with_traceback(None)  # a traceback would keep all that was read in memory during the next read
+    if data == "-":
+        raise mismatch
+    found = read(None)
+    if any(name.isdigit() for name in found.names):
+        raise mismatch  # a number that is none of the victim's classes
+    return found
+
+
+def _load_named(given: str, trust: bool) -> Victim:
+    loaders: dict[str, Callable[[], Victim]] = {
+        "hf": lambda: _load_hugging_face(given.removeprefix("hf:")),
+        "sklearn": lambda: _load_sklearn(given.removeprefix("sklearn:"), trust),
+        "py": lambda: _load_function(given),
+        "http": lambda: _connect(given),
+        "https": lambda: _connect(given),
+    }
+    kind = given.partition(":")[0]
+    if kind in loaders and ":" in given:
+        return loaders[kind]()
+    if not Path(given).exists():
+        raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
+    require("torch", extra="torch", reason="a trained network")
+    from discotext.victims.neural.store import load_neural
+
+    return load_neural(given)
+
+
+# Each kind is imported on first use, because most need a library that others do not.
+
+
+def _load_hugging_face(name: str) -> Victim:
+    from discotext.victims.huggingface import HuggingFaceVictim
+
+    return HuggingFaceVictim(name)
+
+
+def _load_sklearn(path: str, trust: bool) -> Victim:
+    from discotext.victims.scikit import load_sklearn
+
+    return load_sklearn(path, trust=trust)
+
+
+def _load_function(spec: str) -> Victim:
+    from discotext.victims.function import load_function
+
+    return load_function(spec)
+
+
+def _connect(url: str) -> Victim:
+    from discotext.victims.remote import HttpVictim
+
+    return HttpVictim(url)

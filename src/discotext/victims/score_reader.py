@@ -1,0 +1,175 @@
+"""Reading the output of any model as one table of scores, texts × classes.
+
+Models that others wrote answer in many forms: lists, arrays, tensors, data frames, one probability for each text, or
+the labels and scores of a pipeline. `ScoreReader` accepts them all, and raises an error that says what is wrong with an
+answer it cannot read.
+
+Some of these forms leave a question open: how many classes there are, what they are called, whether a single number is
+a probability. The first answer settles it, and a later answer that disagrees is an error, because scores that change
+their meaning in the middle of a search are worse than none. `ScoreReader.format` holds what has been settled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from discotext.core.arrays import Floats
+from discotext.support.redaction import NO_SECRETS, Secrets, escape_unprintable
+
+Names = Sequence[str] | None
+Binary = Literal["auto", "probability", "logit"]
+ROUNDING = 1e-6  # by which a probability in single precision may exceed 1
+
+
+@dataclass(frozen=True)
+class ScoreFormat:
+    """What a model's scores mean.
+
+    labels: the names of the classes, None until the first answer. binary: how a single number for each text is read,
+    "auto" until an answer has decided between "probability" and "logit".
+    """
+
+    labels: tuple[str, ...] | None
+    binary: Binary
+
+
+class ScoreReader:
+    """Reads a model's answers as scores (texts, classes).
+
+    A single number for each text stands for two classes. A probability p of the second becomes (1 − p, p), any other
+    number z, such as a logit, (−z/2, z/2): the difference of the two is what an attack pushes. With binary="auto",
+    the numbers of the first answer are probabilities if all lie in [0, 1]; a later number outside is then an error.
+
+    format: what is known so far of the scores' meaning; the only state, and settled by the first answer. secrets:
+    values that error messages must not quote.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        labels: Names = None,
+        binary: Binary = "auto",
+        secrets: Secrets = NO_SECRETS,
+    ) -> None:
+        if binary not in get_args(Binary):
+            raise ValueError(f"binary is {binary!r}; choose auto, probability or logit")
+        self.name, self.binary, self.secrets = name, binary, secrets
+        self.format = ScoreFormat(None if labels is None else self._check_names(labels), binary)
+
+    def read(self, answer: Any, texts: Sequence[str], names: Names = None, probe: bool = False) -> Floats:
+        """Return (N, C) scores, in the order of the labels.
+
+        names: the classes of the columns, if the model returns them. probe: the text is arbitrary, so its score must
+        not decide whether single numbers are probabilities.
+        """
+        answer = to_plain(answer)
+        if not hasattr(answer, "__len__") or isinstance(answer, str | Mapping):
+            raise self._mismatch(self.secrets.quote(answer), "a row of scores for each text")
+        if len(answer) != len(texts):
+            raise self._mismatch(f"{len(answer)} rows for {len(texts)} texts", "one row for each text")
+        if len(answer) and parse_labelled_row(answer[0]) is not None:
+            answer, names = self._order_by_label(answer)
+        table = self._parse_table(answer)
+        bad = np.flatnonzero(~np.isfinite(table).reshape(len(table), -1).all(axis=1))
+        if len(bad):
+            raise self._mismatch(f"{table[bad[0]].tolist()} for the text {texts[bad[0]][:60]!r}", "finite numbers")
+        if table.ndim == 1 or table.shape[1] == 1:
+            table = self._expand_binary(table.reshape(-1), probe)
+        given = tuple(str(number) for number in range(table.shape[1])) if names is None else self._check_names(names)
+        known = given if self.format.labels is None else self.format.labels
+        if names is not None and set(given) != set(known):
+            raise self._mismatch(f"scores of {', '.join(given)}", ", ".join(known))
+        if not len(known) == table.shape[1]:
+            raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {', '.join(known)}")
+        self.format = replace(self.format, labels=known)
+        return table if names is None else table[:, [given.index(label) for label in known]]
+
+    def _mismatch(self, found: str, expected: str) -> ValueError:
+        return ValueError(f"{self.name} returned {found}; expected {expected}")
+
+    def _check_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        names = tuple(self.secrets.redact(escape_unprintable(str(label))) for label in labels)
+        if isinstance(labels, str) or len(names) < 2 or len(set(names)) < len(names):
+            found = self.secrets.quote(labels)
+            raise ValueError(f"the labels of {self.name} are {found}; expected two or more different names")
+        return names
+
+    def _parse_table(self, answer: Any) -> Floats:
+        try:
+            table = np.asarray(answer)
+        except (TypeError, ValueError, RuntimeError):
+            found = f"rows of different lengths, such as {self.secrets.quote(answer[0])}"
+            raise self._mismatch(found, "a score for each class in every row") from None
+        if table.dtype.kind not in "fiub":
+            raise self._mismatch(f"{self.secrets.quote(answer[0])} for a text", "numbers, one for each class")
+        if table.ndim > 2 or table.shape[1:] == (0,):
+            raise self._mismatch(f"scores of shape {table.shape}", "(texts, classes)")
+        if table.ndim == 1 and table.dtype.kind != "f" and self.binary == "auto":
+            # Most likely the answers of `model.predict`, on which no search can climb.
+            found = f"a whole number for each text, such as {table[0]}, which looks like a predicted class"
+            raise self._mismatch(
+                found, "a score for each class; if it is a score, pass binary='probability' or binary='logit'"
+            )
+        return table.astype(np.float64)
+
+    def _expand_binary(self, values: Floats, probe: bool) -> Floats:
+        labels, kind = self.format.labels, self.format.binary
+        if labels is not None and len(labels) != 2:
+            raise self._mismatch("a single score for each text", f"one for each of {', '.join(labels)}")
+        outside = values[(values < -ROUNDING) | (values > 1 + ROUNDING)]
+        if kind == "auto":
+            kind = "logit" if len(outside) else "probability"
+            # A probe's logit may well lie between 0 and 1.
+            if not (probe and kind == "probability"):
+                self.format = replace(self.format, binary=kind)
+        if kind == "logit":
+            return np.stack([-values / 2, values / 2], axis=1)
+        if len(outside):
+            expected = "a probability between 0 and 1, as in earlier answers; for logits, pass binary='logit'"
+            raise self._mismatch(f"{outside[0]:g}", expected)
+        return np.stack([1 - values, values], axis=1).clip(0, 1)
+
+    def _order_by_label(self, answer: Sequence[Any]) -> tuple[list[list[Any]], list[str]]:
+        """Return rows of labelled scores as plain rows in one order of the labels, and that order."""
+        rows = [parse_labelled_row(row) or {} for row in answer]
+        if len(rows[0]) < 2 or set(rows[0]) == {"label", "score"}:
+            found = f"{self.secrets.quote(answer[0])} for a text, the best class only"
+            raise self._mismatch(found, "the scores of all classes (from a transformers pipeline: top_k=None)")
+        # Such rows are sorted by score, which differs from text to text; the names are the same in every call.
+        names = sorted(rows[0], key=lambda label: [int(s) if s.isdecimal() else s for s in re.split(r"(\d+)", label)])
+        for row, found in zip(rows, answer, strict=True):
+            if set(row) != set(names):
+                raise self._mismatch(f"{self.secrets.quote(found)} for a text", f"scores of {', '.join(names)}")
+        return [[row[label] for label in names] for row in rows], names
+
+
+def to_plain(answer: Any) -> Any:
+    """Convert tensors and data frames to arrays, iterators to lists, without importing their libraries."""
+    if hasattr(answer, "detach"):
+        answer = answer.detach().cpu()
+        return (answer.float() if "bfloat16" in str(answer.dtype) else answer).numpy()
+    if hasattr(answer, "to_numpy"):
+        return answer.to_numpy()
+    return [to_plain(row) for row in answer] if isinstance(answer, list | tuple | Iterator) else answer
+
+
+def parse_labelled_row(row: Any) -> dict[str, Any] | None:
+    """Return {label: score} of a row that is such a mapping or a list of {"label": …, "score": …}; otherwise None.
+
+    >>> parse_labelled_row([{"label": "pos", "score": 0.9}, {"label": "neg", "score": 0.1}])
+    {'pos': 0.9, 'neg': 0.1}
+    """
+    if isinstance(row, Mapping):
+        return {str(label): score for label, score in row.items()}
+    if (
+        isinstance(row, list)
+        and row
+        and all(isinstance(one, Mapping) and {"label", "score"} <= set(one) for one in row)
+    ):
+        return {str(one["label"]): one["score"] for one in row}
+    return None
