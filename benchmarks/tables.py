@@ -369,6 +369,34 @@ def paper() -> str:
     return table([*heads, "words changed", "passes per text"], lines)
 
 
+def trace() -> str:
+    """How far one attack travels through the package."""
+    (row,) = rows_of("trace")
+    return (
+        f"Traced (`python -m benchmarks.trace`), `discotext attack` of {row['texts']} texts calls {row['functions']} "
+        f"functions in {row['files']} files, and changes file {row['changes of file']} times in the order of first "
+        f"calls. {row['texts split']} strings are split into words, each once, and {row['spaces built']} search space "
+        "is built."
+    )
+
+
+def tuning() -> str:
+    """Each constant of the search halved and doubled, on three yardsticks."""
+    goals = {(row["constant"], row["change"]): row for row in rows_of("tuning_goals")}
+    lines = []
+    for row in rows_of("tuning"):
+        name = f"`{row['constant']}` {row['change']}" if row["constant"] else "as it is"
+        line = [name]
+        other = goals[row["constant"], row["change"]]
+        for effort in ("default", "high"):
+            line += [f"{row[f'{effort}: optimum %']:.1f} %", f"{row[f'{effort}: passes']:,.0f}"]
+            line += [f"{other[f'{effort}: reached']}", f"{other[f'{effort}: changes']:.2f}"]
+            line += [f"{other[f'{effort}: passes']:,.0f}", f"{row[f'{effort}: passes, texts']:,.0f}"]
+        lines.append(line)
+    heads = ["optimum found", "passes", "goal reached", "changes", "passes", "reviews: passes"]
+    return table(["constant", *heads, *(f"high: {head}" for head in heads)], lines)
+
+
 def put(page: Path, name: str, text: str) -> None:
     """Write a text between the markers of this name."""
     page.write_text(replace(page.read_text(), name, text))
@@ -418,6 +446,8 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "growth.md", "scaling", measured("scaling", scaling(), scaled["texts"])),
         (pages / "growth.md", "shapes", measured("scaling", shapes(), scaled["shape"])),
         (pages / "paper.md", "paper", measured("paper", paper())),
+        (pages / "solvers.md", "tuning", measured("tuning", tuning())),
+        (docs / "explanation" / "architecture.md", "trace", measured("trace", trace())),
     ]
 
 

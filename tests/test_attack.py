@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discotext import Candidates
+from discotext import Candidates, Space
 from discotext.data import Examples
-from discotext.experiment.attack import attack, compare, run
+from discotext.experiment.attack import attack, compare, make_job, run
 from discotext.experiment.merge import collect_examples, merge, write_examples
 from discotext.experiment.preflight import parse_budgets, parse_shard
 from discotext.experiment.run_folder import read_lines, read_settings
@@ -547,3 +547,32 @@ def test_what_a_worker_gets_is_the_job_with_its_first_texts_only():
     assert sent.examples.texts == made.examples.texts[:2]
     unit = made.units[1]
     assert untimed(TaskRunner(sent).run(made.task(unit))) == untimed(TaskRunner(made).run(made.task(unit)))
+
+
+def test_a_search_space_is_built_once_for_all_solvers_and_budgets(monkeypatch):
+    built = []
+    usual = Space.of.__func__
+
+    def count(cls, texts, *arguments, **more):
+        built.append(len(texts))
+        return usual(cls, texts, *arguments, **more)
+
+    monkeypatch.setattr(Space, "of", classmethod(count))
+    settings = {**SETTINGS, "budget": [0.1, 0.3, 0.6]}
+    compare(scores, data(32), ["greedy", "exact", "random"], **settings)
+    assert built == [16, 16]
+
+
+def test_describing_a_job_asks_the_victim_nothing():
+    asked = []
+
+    def counting(texts):
+        asked.append(len(texts))
+        return scores(texts)
+
+    job = make_job(counting, data(20), ["greedy"], budgets=parse_budgets(0.3, None), candidates=FINDER).identify()
+    before = len(asked)
+    assert job.settings["n"] == 20
+    assert job.units
+    assert job.identify() is job
+    assert len(asked) == before

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
-from discotext.core.padding import SPARE_CELLS, like_lengths
+from discotext.core.padding import SPARE_CELLS, group_by_length
 from discotext.core.wrappers import Chunked
 
 LENGTHS = st.lists(st.integers(0, 60), max_size=40)
@@ -22,7 +22,7 @@ def cost(calls, lengths, spare_rows):
 
 @given(LENGTHS, st.one_of(st.none(), st.integers(0, 300)))
 def test_every_row_travels_once_and_within_the_cells(lengths, cells):
-    calls = like_lengths(lengths, cells)
+    calls = group_by_length(lengths, cells)
     assert sorted(row for call in calls for row in call.tolist()) == list(range(len(lengths)))
     for call in calls:
         assert len(call) == 1 or len(call) * max(1, max(lengths[row] for row in call)) <= (
@@ -40,15 +40,15 @@ def test_no_other_cut_is_cheaper(lengths, spare):
         for count in range(len(order))
         for cuts in combinations(range(1, len(order)), count)
     )
-    assert cost(like_lengths(lengths, spare_rows=spare), lengths, spare) == cheapest
+    assert cost(group_by_length(lengths, spare_rows=spare), lengths, spare) == cheapest
 
 
 def test_nothing_is_no_call():
-    assert like_lengths([]) == []
+    assert group_by_length([]) == []
 
 
 def test_as_few_calls_as_fit():
-    assert [len(call) for call in like_lengths([10] * 100, cells=405)] == [34, 33, 33]
+    assert [len(call) for call in group_by_length([10] * 100, cells=405)] == [34, 33, 33]
 
 
 @pytest.mark.parametrize("pads", [True, False])

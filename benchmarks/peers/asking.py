@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, embedding
 
 from benchmarks.peers.coding import Coded
-from discotext.core.embedding import flushed_denormals
+from discotext.core.embedding import flush_denormals
 from discotext.victims import load_victim
 from discotext.victims.huggingface import load_model
 
@@ -68,7 +68,7 @@ def slopes_by_words(victim: Any, text: Coded) -> Array:
     """(n, d) gradient of a network's loss in the vector of each word."""
     rows = torch.tensor(victim.vocabulary.rows(words[0] for words in text.options), dtype=torch.int64)
     vectors = embedding(rows, victim.table).unsqueeze(0).requires_grad_()
-    with flushed_denormals():
+    with flush_denormals():
         logits = victim.network(vectors, torch.tensor([len(rows)]))
         (found,) = torch.autograd.grad(cross_entropy(logits, logits.argmax(1)), vectors)
     return np.asarray(found[0].numpy())

@@ -78,7 +78,7 @@ class EmbeddingOracle:
         layout = self.batch.take(problems)
         weights = torch.from_numpy(np.ascontiguousarray(alpha)).to(self.table).requires_grad_()
         offsets = torch.from_numpy(layout.starts).to(self.ids.device)
-        with torch.enable_grad(), flushed_denormals():
+        with torch.enable_grad(), flush_denormals():
             vectors = torch.nn.functional.embedding_bag(
                 self._ids_of(problems), self.table, offsets, mode="sum", per_sample_weights=weights
             )
@@ -112,7 +112,7 @@ class EmbeddingOracle:
 
 
 @contextmanager
-def flushed_denormals() -> Iterator[None]:
+def flush_denormals() -> Iterator[None]:
     """Treat the very smallest numbers as zero while this lasts, as processors do fast and otherwise very slowly.
 
     A recurrent model's gradient fades over a long text to such numbers: the backward pass of a 200-unit LSTM over 200

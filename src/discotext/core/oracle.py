@@ -1,7 +1,7 @@
-"""Who is asked: an oracle scores choices, and a larger score is better.
+"""Oracles: they score choices, and a larger score is better.
 
-An oracle is built from the same texts as a batch and is asked about many rows at once, rows of different problems
-mixed. Only `score` is required. What more an oracle can do it says by having the method:
+An oracle is built from the same texts as a batch and scores many rows at once, with rows of different problems mixed.
+Only `score` is required. Further methods declare what else an oracle can do:
 
     relaxed   scores mixtures of candidates and returns the gradient (what the relaxation needs)
     bound     bounds the score of every completion of a partial choice (what a proof needs)

@@ -80,12 +80,12 @@ def first_broken_law(
     choices = random_choices(layout, rng)
     # With the shapes checked as in a search, an oracle that answers wrongly says here what it would say there.
     asked = Request("score", problems, choices=choices)
-    scores = answered(asked, oracle).scores
+    scores = ask(asked, oracle).scores
     scale = float(np.abs(scores).mean()) + float(scores.std()) + 1e-12
-    gaps["repeat_gap"] = worst(answered(asked, oracle).scores, scores, scale)
+    gaps["repeat_gap"] = worst(ask(asked, oracle).scores, scores, scale)
     if gaps["repeat_gap"] > tolerance:
         return f"the same rows scored differently when asked again (gap {gaps['repeat_gap']:.1e}); is dropout left on?"
-    alone = [answered(asked.take(np.array([row]), batch), oracle).scores[0] for row in range(rows)]
+    alone = [ask(asked.take(np.array([row]), batch), oracle).scores[0] for row in range(rows)]
     gaps["mixing_gap"] = worst(alone, scores, scale)
     if gaps["mixing_gap"] > tolerance:
         return (
@@ -95,7 +95,7 @@ def first_broken_law(
     if not can(oracle, RelaxedOracle):
         return None
     relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
-    at_choices = answered(Request("relaxed", problems, alpha=layout.one_hot(choices)), oracle).scores
+    at_choices = ask(Request("relaxed", problems, alpha=layout.one_hot(choices)), oracle).scores
     gaps["vertex_gap"] = worst(at_choices, scores, scale)
     inner = innermost(oracle)
     exact = inner.exact_at_vertices if isinstance(inner, ApproximateOracle) else True
@@ -110,7 +110,7 @@ def first_broken_law(
     return None
 
 
-def answered(request: Request, oracle: Oracle) -> Reply:
+def ask(request: Request, oracle: Oracle) -> Reply:
     """The reply, if it has the right shape and is finite."""
     reply = request.send(oracle)
     check_shapes(request, reply)

@@ -1,9 +1,9 @@
-"""Which rows travel in one call, where a call is padded to its longest row.
+"""Grouping rows into calls, where each call is padded to its longest row.
 
-Sorted by length, neighbours are alike. Each further call saves padding and costs something of its own: the call itself
-must be made, and a recurrent model takes a step for every word however few texts there are. Measured on LSTMs of 200
-units, that is worth about a hundred more cells and eight more rows in the call; a transformer works off all words at
-once and needs no such rows. The cut with the least of all is found exactly.
+Rows are sorted by length. Each additional call saves padding but has a cost of its own: the overhead of the call, and
+in a recurrent model a step for every word, however few texts there are. Measured on LSTMs of 200 units, that cost
+equals about a hundred more cells and eight more rows in the call; a transformer processes all words at once and has no
+cost per word. The grouping with the smallest total cost is found exactly, by dynamic programming.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ import numpy as np
 
 from discotext.core.arrays import Ints
 
-SPARE_ROWS, SPARE_CELLS = 8, 100  # what a call might have more for what it costs to make it
+SPARE_ROWS, SPARE_CELLS = 8, 100  # the cost of one more call, in rows and cells of padding
 
 
-def like_lengths(lengths: Ints | Sequence[int], cells: int | None = None, spare_rows: int = SPARE_ROWS) -> list[Ints]:
-    """Numbers of rows in calls of like length, short ones first, each of at most `cells` cells (or a single row).
+def group_by_length(
+    lengths: Ints | Sequence[int], cells: int | None = None, spare_rows: int = SPARE_ROWS
+) -> list[Ints]:
+    """Row numbers grouped into calls of like length, short ones first, each of at most `cells` cells (or a single row).
 
     Of all ways to cut the sorted rows, the one with the smallest sum of (rows + spare_rows) × longest + 100.
 
-    >>> [call.tolist() for call in like_lengths([50, 10, 10, 50, 11])]
+    >>> [call.tolist() for call in group_by_length([50, 10, 10, 50, 11])]
     [[1, 2, 4, 0, 3]]
-    >>> [len(call) for call in like_lengths([10] * 20 + [11] * 20 + [50] * 20)]
+    >>> [len(call) for call in group_by_length([10] * 20 + [11] * 20 + [50] * 20)]
     [40, 20]
     """
     lengths = np.maximum(np.asarray(lengths, dtype=np.int64), 1)
@@ -33,7 +35,7 @@ def like_lengths(lengths: Ints | Sequence[int], cells: int | None = None, spare_
     bounds = best_cuts(*np.unique(lengths, return_counts=True), spare_rows)
     calls: list[Ints] = []
     for begin, end in pairwise([0, *bounds]):
-        calls += fitting(order[begin:end], int(lengths[order[end - 1]]), cells)
+        calls += split_evenly(order[begin:end], int(lengths[order[end - 1]]), cells)
     return calls
 
 
@@ -53,7 +55,7 @@ def best_cuts(values: Ints, counts: Ints, spare_rows: int) -> list[int]:
     return bounds[::-1]
 
 
-def fitting(rows: Ints, longest: int, cells: int | None) -> list[Ints]:
+def split_evenly(rows: Ints, longest: int, cells: int | None) -> list[Ints]:
     """Cut rows into as few calls, of nearly the same size, as the cells of one call allow."""
     most = len(rows) if cells is None else max(1, cells // longest)
     return np.array_split(rows, -(-len(rows) // most))

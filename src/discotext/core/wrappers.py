@@ -24,7 +24,7 @@ from discotext.core.oracle import (
     Wrapper,
     innermost,
 )
-from discotext.core.padding import like_lengths
+from discotext.core.padding import group_by_length
 from discotext.core.problem import Batch, fingerprints
 
 
@@ -32,7 +32,7 @@ class Chunked(Wrapper):
     """Splits large calls, rows of like length together, and halves the size when memory runs out.
 
     cells: rows × positions of one call at most (a single row is always sent). An oracle that says of itself that it
-    `pads` gets its rows in calls of like length (`like_lengths`), others in as few calls as may be.
+    `pads` gets its rows in calls of like length (`group_by_length`), others in as few calls as may be.
     patience: seconds a call should not exceed by much: begin small, and grow while calls are quick. How calls are cut
         then depends on the clock, and with it the last bits of a model's answers; without it, only on `cells`.
     """
@@ -87,7 +87,7 @@ class Chunked(Wrapper):
         """Rows that may travel together, as far as there is room."""
         inner = innermost(self.oracle)
         if isinstance(inner, PaddingOracle) and inner.pads:
-            return like_lengths(lengths)
+            return group_by_length(lengths)
         together = len(lengths) * int(lengths.max()) <= self.cells
         return [np.arange(len(lengths)) if together else np.argsort(lengths, kind="stable")]
 
@@ -246,7 +246,7 @@ class Counted(Wrapper):
 
     def ask(self, request: Request) -> Reply:
         forwards, backwards = self._cost(request)
-        rows = self._admitted(request.problems, forwards, backwards)
+        rows = self._admit(request.problems, forwards, backwards)
         if len(rows) == len(request):
             return self._send(request, forwards, backwards)
         part = request.take(rows, self.batch)
@@ -292,7 +292,7 @@ class Counted(Wrapper):
         ones = np.ones(len(request), dtype=np.int64)
         return ones, ones if request.kind == "relaxed" else np.zeros_like(ones)
 
-    def _admitted(self, problems: Ints, forwards: Ints, backwards: Ints) -> Ints:
+    def _admit(self, problems: Ints, forwards: Ints, backwards: Ints) -> Ints:
         everything = np.arange(len(problems))
         if self.late():
             self.exhausted[problems] = True

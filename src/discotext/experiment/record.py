@@ -148,7 +148,7 @@ JSON_TYPES: dict[str, tuple[type, ...]] = {
     "tuple[Change, ...]": (list,),
 }  # fmt: skip
 COLUMN_TYPES = {"int": "int64", "float": "float64", "str": "string", "bool": "bool", "tuple[Change, ...]": "string"}
-SIGNED = {"label", "predicted", "adversarial_predicted", "score", "adversarial_score", "allowed"}
+SIGNED = {"label", "predicted", "adversarial_predicted", "score", "adversarial_score", "allowed", "similarity"}
 MEASURES = ("similarity", "perplexity_original", "perplexity")  # written only where a model has judged the text
 
 
@@ -165,29 +165,32 @@ def encode(record: Record) -> dict[str, Any]:
 def decode(cls: Callable[..., Any], raw: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a class among the keys of an object, each checked; ValueError names the first that is wrong."""
     found = {}
-    for one in fields(cls):  # type: ignore[arg-type]
-        if one.name not in raw:
-            if one.name in REQUIRED[cls]:
-                raise ValueError(f"there is no {one.name!r}")
-            continue
-        trouble = check_value(one.name, raw[one.name], str(one.type))
-        if trouble:
-            raise ValueError(trouble)
-        found[one.name] = raw[one.name]
+    for name, annotation, required in FIELDS[cls]:
+        if name in raw:
+            value = raw[name]
+            trouble = check_value(name, value, annotation)
+            if trouble:
+                raise ValueError(trouble)
+            found[name] = value
+        elif required:
+            raise ValueError(f"there is no {name!r}")
     return found
 
 
 def check_value(name: str, value: Any, annotation: str) -> str | None:
     """What is wrong with a value, or None."""
+    kind = type(value)
+    if kind is str and annotation in ("str", "str | None"):
+        return None
     if value is None and annotation.endswith(" | None"):
         return None
-    types = JSON_TYPES[annotation.removesuffix(" | None")]
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+    if kind not in JSON_TYPES[annotation.removesuffix(" | None")]:
         return f"{name!r} is {str(value)[:40]!r}"
-    if isinstance(value, int | float) and not abs(value) < LARGEST:  # nor NaN
-        return f"{name!r} is {str(value)[:40]}"
-    if isinstance(value, int | float) and name not in SIGNED and value < 0:
-        return f"{name!r} is {value}, below 0"
+    if kind is int or kind is float:
+        if not abs(value) < LARGEST:  # nor NaN
+            return f"{name!r} is {str(value)[:40]}"
+        if value < 0 and name not in SIGNED:
+            return f"{name!r} is {value}, below 0"
     return None
 
 
@@ -197,8 +200,9 @@ def column_type(name: str) -> str:
     return COLUMN_TYPES[types[name].removesuffix(" | None")]
 
 
-def _required(cls: Any) -> frozenset[str]:
-    return frozenset(one.name for one in fields(cls) if one.default is MISSING and one.default_factory is MISSING)
+def _list_fields(cls: Any) -> list[tuple[str, str, bool]]:
+    """The name of each field, its annotation, and whether it must be there."""
+    return [(one.name, str(one.type), one.default is MISSING and one.default_factory is MISSING) for one in fields(cls)]
 
 
-REQUIRED: dict[Callable[..., Any], frozenset[str]] = {cls: _required(cls) for cls in (Record, Change)}
+FIELDS: dict[Callable[..., Any], list[tuple[str, str, bool]]] = {cls: _list_fields(cls) for cls in (Record, Change)}

@@ -1,4 +1,4 @@
-"""solve(): the one loop, for every solver.
+"""solve(): one loop for every solver.
 
 A solver proposes; everything else happens here, once: the check of what it needs, the seed, the clock, the limits, the
 best choice so far, which problems have reached the goal, pruning, and a final check of every answer by
@@ -219,7 +219,7 @@ class Loop:
             self._keep_best(problems, choices, scores, proposal.below)
         # A solver does not see which rows were not asked; where a limit or a failure cut it off, it has proved nothing.
         proved = numbers[proposal.proved]
-        proved = proved[~(self.counted.exhausted | self._failed())[proved]]
+        proved = proved[~(self.counted.exhausted | self._find_failed())[proved]]
         self.proved[proved] = True
         self.below[proved] = proposal.below
 
@@ -251,11 +251,11 @@ class Loop:
         elif len(self.seconds):
             self.seconds += (now - self.ticked) / len(self.seconds)
         self.ticked = now
-        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | self._failed()))
+        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | self._find_failed()))
         if self.watch is not None:
             self.watch(len(self.batch) - len(self.active), len(self.batch))
 
-    def _failed(self) -> Bools:
+    def _find_failed(self) -> Bools:
         failed = np.zeros(len(self.batch), dtype=bool)
         failed[list(self.guarded.failures)] = True
         return failed

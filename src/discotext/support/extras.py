@@ -32,7 +32,7 @@ def flush_denormals_globally() -> None:
     A recurrent model's gradients fade to denormals, which processors handle many times more slowly than other numbers.
     The switch is per thread: threads started afterwards inherit it, those that PyTorch has already started do not.
     Commands and workers therefore call this before anything else, and nothing switches it back. Library code, which
-    must leave its caller's process as it was, uses `discotext.core.embedding.flushed_denormals` instead.
+    must leave its caller's process as it was, uses `discotext.core.embedding.flush_denormals` instead.
     """
     if importlib.util.find_spec("torch") is not None:
         importlib.import_module("torch").set_flush_denormal(True)

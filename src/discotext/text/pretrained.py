@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import SafetensorError
 
 from discotext.core.arrays import Floats, Ints
-from discotext.core.padding import largest_first, like_lengths
+from discotext.core.padding import group_by_length, largest_first
 from discotext.support.extras import require
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class BatchedModel:
         done = 0
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
         # The largest call comes first, so that running out of memory shows at once.
-        for numbers in largest_first(like_lengths(lengths, self.tokens, spare_rows=0), lengths):
+        for numbers in largest_first(group_by_length(lengths, self.tokens, spare_rows=0), lengths):
             ids, mask = _pad([rows[number] for number in numbers.tolist()], self.tokeniser.pad_token_id or 0)
             with torch.inference_mode():
                 results = function(ids.to(self.device), mask.to(self.device)).cpu().numpy()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discotext.core.arrays import Floats, Ints, ranges
 from discotext.core.embedding import to_numpy
-from discotext.core.padding import largest_first, like_lengths
+from discotext.core.padding import group_by_length, largest_first
 from discotext.text.pretrained import LONE_SURROGATES, TOKENS_PER_TEXT, find_longest
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class SubwordModel:
         apart = np.unique(lengths) if mixtures and not self.pads_mixtures else [None]
         for length in apart[::-1]:
             rows = np.arange(len(lengths)) if length is None else np.flatnonzero(lengths == length)
-            for call in largest_first(like_lengths(lengths[rows], cells, spare_rows=0), lengths[rows]):
+            for call in largest_first(group_by_length(lengths[rows], cells, spare_rows=0), lengths[rows]):
                 yield rows[call]
 
     def scores(self, texts: Sequence[str]) -> Floats:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, segment_argmax
-from discotext.core.embedding import flushed_denormals, to_numpy
+from discotext.core.embedding import flush_denormals, to_numpy
 from discotext.core.objectives import Objective
 from discotext.core.problem import Batch
 from discotext.text.space import Space
@@ -90,7 +90,7 @@ class SubwordOracle:
             at = tokens.find(call)
             entries = ranges(first_entry[at], mixtures.counts[at])
             leaf = self.reader.to_tensor(weights[entries]).requires_grad_()
-            with torch.enable_grad(), flushed_denormals():
+            with torch.enable_grad(), flush_denormals():
                 vectors = self._embed(mixtures.pieces[entries], mixtures.counts[at], leaf)
                 logits = self.reader.logits(tokens, call, vectors)
                 found = to_numpy(logits)

@@ -2,7 +2,7 @@
 
 A recurrent network's gradient fades over a long text until it consists of denormal numbers, which processors handle
 fifteen times more slowly than others; this, and nothing in the model, is why a plain LSTM on film reviews seems
-untrainable on a CPU. Denormals are treated as zero here (see `flushed_denormals`; programs that call
+untrainable on a CPU. Denormals are treated as zero here (see `flush_denormals`; programs that call
 `flush_denormals_globally` before anything else gain most). Training reads only the first words of very long texts; the
 trained victim reads all of them.
 
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from discotext.core.arrays import Ints
-from discotext.core.embedding import flushed_denormals
+from discotext.core.embedding import flush_denormals
 from discotext.core.objectives import predictions
 from discotext.data.examples import Examples
 from discotext.text.vectors import WordVectors
@@ -137,7 +137,7 @@ def train(
 
     best: dict[str, Tensor] = {}
     try:
-        with flushed_denormals():
+        with flush_denormals():
             idle = 0
             for _ in _run_epochs(network, table, rows, kept.labels, settings, state, report):
                 accuracy = held_out.measure_accuracy(make_victim())

@@ -19,7 +19,7 @@ from torch import Tensor
 from discotext.core.arrays import Floats, Ints
 from discotext.core.embedding import EmbeddingOracle, to_numpy
 from discotext.core.objectives import Objective
-from discotext.core.padding import like_lengths
+from discotext.core.padding import group_by_length
 from discotext.text.space import Space
 from discotext.text.vectors import Vectors, WordVectors
 from discotext.text.words import split
@@ -119,7 +119,7 @@ class NeuralVictim(Victim):
         """Return (N, C) logits of texts given as rows of the table."""
         found = np.empty((len(rows), len(self.labels)))
         with torch.inference_mode():
-            for numbers in like_lengths([len(row) for row in rows], CELLS):
+            for numbers in group_by_length([len(row) for row in rows], CELLS):
                 ids, lengths = pad([rows[number] for number in numbers.tolist()])
                 vectors = torch.nn.functional.embedding(ids.to(self.table.device), self.table)
                 inside = (torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)).to(vectors)

@@ -1,10 +1,10 @@
 """Count how many files an attack of three texts passes through, and how often it changes from one file to another.
 
-    python scripts/trace_attack.py [VICTIM [DATA]]
+    python -m benchmarks.trace VICTIM
 
 Functions are listed in the order of their first call (`sys.setprofile`), and a change of file is counted wherever two
 neighbours in that list stand in different files. A first attack, which is not counted, loads and caches everything.
-Without VICTIM, a small LSTM is trained on film reviews.
+VICTIM is the folder `victim` of `discotext demo`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 import discotext
+from benchmarks.results_file import save, show
 
 PACKAGE = Path(discotext.__file__).parent
 TEXTS = 3
@@ -53,12 +54,14 @@ class Trace:
 def trace_attack(victim: str, data: str) -> Trace:
     """Run `discotext attack` on a few texts and trace it."""
     from discotext.cli import cli
+    from discotext.text import words
 
     trace = Trace()
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(2):
             arguments = ["attack", victim, data, "--limit", str(TEXTS), "--out", str(Path(scratch) / f"run{number}")]
             if number:
+                words._split_once.cache_clear()  # so that every text that is split is seen
                 threading.setprofile(trace)
                 sys.setprofile(trace)
             try:
@@ -69,20 +72,20 @@ def trace_attack(victim: str, data: str) -> Trace:
     return trace
 
 
-def main(victim: str | None = None, data: str = "movie_reviews") -> None:
-    with tempfile.TemporaryDirectory() as scratch:
-        if victim is None:
-            from discotext.cli import cli
-
-            victim = str(Path(scratch) / "victim")
-            cli(["train", data, "--limit", "500", "--epochs", "1", "--out", victim], standalone_mode=False)
-        trace = trace_attack(victim, data)
+def main(victim: str, data: str = "movie_reviews") -> None:
+    trace = trace_attack(victim, data)
     for file in trace.files:
         print(f"{file}: {', '.join(name for where, name, _ in trace.functions if where == file)}")
-    print(
-        f"{len(trace.functions)} functions in {len(trace.files)} files, {trace.changes} changes of file; "
-        f"split called {trace.count('split')} times, Space.of {trace.count('Space.of')} times"
-    )
+    row = {
+        "texts": TEXTS,
+        "functions": len(trace.functions),
+        "files": len(trace.files),
+        "changes of file": trace.changes,
+        "texts split": trace.count("_split_anew"),
+        "spaces built": trace.count("Space.of"),
+    }
+    save("trace", [row])
+    show("One attack", [row])
 
 
 if __name__ == "__main__":
