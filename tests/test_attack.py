@@ -332,6 +332,15 @@ def test_wrong_settings_are_refused_in_a_sentence(given, says):
         attack(scores, data(), **{"candidates": FINDER, **given})
 
 
+@pytest.mark.parametrize("given", [Greedy, 3, object()])
+def test_what_is_no_solver_is_refused_in_a_sentence(given):
+    for solvers in ([given], {"mine": given}):
+        with pytest.raises(
+            TypeError, match=r"pass an instance: Greedy\(\)|is not a solver; pass one such as Greedy\(\)"
+        ):
+            compare(scores, data(20), solvers, candidates=FINDER)
+
+
 def test_solvers_have_names():
     with pytest.raises(ValueError, match="given twice"):
         compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)

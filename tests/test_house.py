@@ -134,6 +134,16 @@ def test_the_public_face_is_small_and_leaks_nothing():
     assert all(f"    {name}:" in documented for name in inspect.signature(discotext.attack).parameters)
 
 
+@pytest.mark.parametrize(
+    ("name", "place"), [("Greedy", "solvers"), ("Status", "core"), ("load_data", "data"), ("Record", "experiment")]
+)
+def test_a_name_that_is_elsewhere_says_where(name, place):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; it is in discotext.{place}"):
+        getattr(discotext, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'Nothing'$"):
+        _ = discotext.Nothing
+
+
 def test_a_misspelt_keyword_is_answered_with_the_nearest():
     with pytest.raises(TypeError, match="no parameter 'buget'; did you mean 'budget'"):
         discotext.attack(lambda texts: [], ([], []), buget=0.1)

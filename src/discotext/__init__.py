@@ -36,4 +36,5 @@ _HOMES = {
     "victims.scikit": ["SklearnVictim"],
     "victims.victim": ["Victim"],
 }
-__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)
+_FOLDERS = [f"discotext.{name}" for name in ("solvers", "core", "search", "data", "text", "victims", "experiment")]
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, _FOLDERS)

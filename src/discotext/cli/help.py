@@ -45,6 +45,11 @@ class DescribedArgument(click.Argument):
 class GroupedCommand(click.Command):
     """A command whose help page lists its arguments, then its options by section."""
 
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        # Said here and not only by the group: click keeps the first help option it makes of a command.
+        given = settings.pop("context_settings", None) or {}
+        super().__init__(*args, context_settings={"help_option_names": ["-h", "--help"], **given}, **settings)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):

@@ -115,6 +115,11 @@ ABILITY_NAMES: dict[type, str] = {
 }
 
 
+def name_ability(ability: type) -> str:
+    """An ability in words, with the method that declares it."""
+    return ABILITY_NAMES.get(ability, f"the methods of {ability.__name__}")
+
+
 def can(oracle: Oracle, ability: type) -> bool:
     """Whether an oracle, seen through its wrappers, has an ability.
 

@@ -19,7 +19,7 @@ from discotext.experiment.record import Budget, Record
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
 from discotext.experiment.summary import Summary, Tally, mcnemar, summarise_run, under_budget
-from discotext.search.solver import Solver
+from discotext.search.solver import Solver, check_solver
 from discotext.solvers import SOLVERS, make_solver
 from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
@@ -210,6 +210,8 @@ def make_job(
 def make_solvers(victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, Solver]) -> dict[str, Solver]:
     """Solvers by name; `auto` is the relaxation where there are gradients, else greedy."""
     if isinstance(solvers, Mapping):
+        for solver in solvers.values():
+            check_solver(solver)
         return dict(solvers)
     if isinstance(solvers, str):
         raise ValueError(f"solvers is {solvers!r}; give a list, such as [{solvers!r}]")
@@ -221,6 +223,7 @@ def make_solvers(victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, 
                 name = WITH_GRADIENTS if victim.gradients else WITHOUT_GRADIENTS
             solver = make_solver(name)
         else:
+            check_solver(given)
             solver, name = given, _name_solver(given)
         if name in found:
             raise ValueError(f"the solver {name!r} is given twice; give each once, or a mapping of names to solvers")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from discotext.core.objectives import Objective, Targeted, Untargeted
-from discotext.core.oracle import ABILITY_NAMES, UnavailableError
+from discotext.core.oracle import UnavailableError, name_ability
 from discotext.data.examples import Examples
 from discotext.experiment.record import Budget
 from discotext.experiment.run_folder import CHECKSUM
@@ -95,7 +95,7 @@ class Job:
             raise ValueError("there is nothing to do; give at least one solver and one budget")
         for name, solver in self.solvers.items():
             if not self.victim.supports(solver.needs):
-                needed = ABILITY_NAMES[solver.needs].partition(" (")[0]
+                needed = name_ability(solver.needs).partition(" (")[0]
                 raise ValueError(
                     f"the solver {name} needs {needed}, which {self.victim.name} does not have; choose one that only "
                     "needs scores, such as greedy, beam, local-search or exact"

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
-from discotext.core.oracle import ABILITY_NAMES, BatchOracle, Oracle, RelaxedOracle, can
+from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, name_ability
 from discotext.core.problem import Batch, count_changes
 from discotext.core.solution import Solution, Status
 from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
 from discotext.search.pruning import Kept, prune
-from discotext.search.solver import Proposal, Search, Solver, drive
+from discotext.search.solver import Proposal, Search, Solver, check_solver, drive
 
 UNSTABLE = 0.01  # a score that moves by more than this share when asked again is not to be trusted
 
@@ -87,13 +87,7 @@ def check_arguments(batch: Batch, solver: Solver, goal: float | None, seed: int,
         raise TypeError(f"stop is {stop!r}; give limits such as Stop(seconds=60, forwards=1000)")
     if not isinstance(batch, Batch):
         raise TypeError(f"the batch is a {type(batch).__name__}; build one from problems by Batch.of(problems)")
-    if isinstance(solver, type) and issubclass(solver, Solver):
-        raise TypeError(f"{solver.__name__} is a class of solvers; pass an instance: {solver.__name__}()")
-    if not isinstance(solver, Solver):
-        raise TypeError(
-            f"{solver!r} is not a solver; pass one such as Greedy(), make_solver('greedy'), or your own subclass of "
-            "discotext.search.Solver"
-        )
+    check_solver(solver)
     if goal is not None and not (isinstance(goal, int | float | np.number) and not np.isnan(goal)):
         raise ValueError(f"goal is {goal!r}; give a number to reach, or None to maximise")
 
@@ -114,7 +108,7 @@ def check_needs(batch: Batch, oracle: Oracle, solver: Solver) -> None:
         )
     if not can(oracle, solver.needs):
         raise TypeError(
-            f"{name} needs {ABILITY_NAMES[solver.needs]}, which {kind} does not have; choose a solver that only needs "
+            f"{name} needs {name_ability(solver.needs)}, which {kind} does not have; choose a solver that only needs "
             "scores (Greedy, Beam, LocalSearch), or wrap the oracle in Multilinear, which pays in forwards"
         )
     solver.refuse(batch, oracle)

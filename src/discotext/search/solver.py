@@ -123,3 +123,14 @@ class Solver(ABC):
         The oracle can do all that `needs` asks for, remembers scores and counts passes. Start from
         `batch.originals()`, whose scores are known already and cost nothing to ask for.
         """
+
+
+def check_solver(given: object) -> None:
+    """Raise TypeError if this is not a solver."""
+    if isinstance(given, type) and issubclass(given, Solver):
+        raise TypeError(f"{given.__name__} is a class of solvers; pass an instance: {given.__name__}()")
+    if not isinstance(given, Solver):
+        raise TypeError(
+            f"{given!r} is not a solver; pass one such as Greedy(), make_solver('greedy'), or your own subclass of "
+            "discotext.search.Solver"
+        )

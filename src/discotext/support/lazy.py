@@ -9,11 +9,12 @@ from typing import Any
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, Sequence[str]]
+    package: str, homes: Mapping[str, Sequence[str]], elsewhere: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` for a package.
 
     homes: the package's modules, each with the public names that it defines.
+    elsewhere: other packages whose public names are pointed out to a user who looks for them here.
 
     >>> load, names, public = lazy_names("discotext.support", {"intervals": ["wilson"]})
     >>> names(), load("wilson").__name__
@@ -24,7 +25,11 @@ def lazy_names(
 
     def load(name: str) -> Any:
         if name not in module_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # Tools ask for private names all the time; nobody looks for those elsewhere.
+            places = () if name.startswith("_") else elsewhere
+            found = (place for place in places if name in importlib.import_module(place).__all__)
+            hint = "".join(f"; it is in {place}" for place in list(found)[:1])
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         value = getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
