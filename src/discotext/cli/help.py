@@ -48,7 +48,8 @@ class GroupedCommand(click.Command):
     def __init__(self, *args: Any, **settings: Any) -> None:
         # Said here and not only by the group: click keeps the first help option it makes of a command.
         given = settings.pop("context_settings", None) or {}
-        super().__init__(*args, context_settings={"help_option_names": ["-h", "--help"], **given}, **settings)
+        settings["context_settings"] = {"help_option_names": ["-h", "--help"], **given}
+        super().__init__(*args, **settings)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
