@@ -334,7 +334,7 @@ def test_a_gradient_costs_what_was_measured_or_the_usual(tmp_path):
     assert report.gradient_cost("hf:tiny", tmp_path) == 3.0
 
 
-def test_rows_have_the_pedigree_of_their_session_and_one_space_a_text(tmp_path):
+def test_rows_have_the_provenance_of_their_session_and_one_space_a_text(tmp_path):
     folder = Folder(tmp_path)
     folder.begin({"split": "test", "seed": 0})
     folder.begin_session({"machine": "m", "versions": {"discotext": "1"}, "date": "d"})

@@ -231,7 +231,7 @@ def test_stochastic_greedy_asks_as_much_as_it_says():
     networks = RandomNetworks(range(10), positions=20, candidates=6, budget=10)
     solutions = solve(networks.batch, networks, StochasticGreedy(epsilon=0.2))
     sample = np.ceil(100 / 10 * np.log(5))
-    # The originals, ten rounds, taking back, the check.
+    # The originals, ten rounds, pruning, the check.
     assert all(solution.forwards <= 1 + 10 * sample + 80 for solution in solutions)
 
 

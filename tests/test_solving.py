@@ -1,4 +1,4 @@
-"""The one loop: needs, goals, limits, failures, taking back, the last check."""
+"""The one loop: needs, goals, limits, failures, pruning, the last check."""
 
 import tracemalloc
 

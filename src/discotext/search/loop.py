@@ -268,7 +268,7 @@ class Loop:
             self.oracle,
             Kept(rows, self.choices[rows], self.scores[rows], floors, ~reached),
             Search.of(self.counted, self.goal, seed),
-            solver.constants,
+            solver.tuning,
             # A limit on gradients is for the solver to spend.
             gradients=can(self.oracle, RelaxedOracle) and np.isinf(self.counted.max_backwards),
             exchange=not solver.restricts,

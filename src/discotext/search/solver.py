@@ -109,7 +109,7 @@ class Solver(ABC):
         return False
 
     @property
-    def constants(self) -> Tuning:
+    def tuning(self) -> Tuning:
         """The tuned constants that pruning uses."""
         return DEFAULT
 

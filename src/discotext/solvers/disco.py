@@ -70,10 +70,6 @@ class Disco(Solver):
     def thorough(self) -> bool:
         return self.multiple > 0
 
-    @property
-    def constants(self) -> Tuning:
-        return self.tuning
-
     def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         plan = self.plan(search.goal)
         problems = np.arange(len(batch))
