@@ -341,6 +341,12 @@ def test_what_is_no_solver_is_refused_in_a_sentence(given):
             compare(scores, data(20), solvers, candidates=FINDER)
 
 
+@pytest.mark.parametrize("name", ["candidates", "out", "watch", "executor"])
+def test_a_parameter_of_another_type_is_refused_in_a_sentence(name):
+    with pytest.raises(TypeError, match=f"^{name} is 3; pass "):
+        attack(scores, data(20), **{"candidates": FINDER, name: 3})
+
+
 def test_solvers_have_names():
     with pytest.raises(ValueError, match="given twice"):
         compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)

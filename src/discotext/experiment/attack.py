@@ -161,6 +161,7 @@ def compare(
 
     All other parameters are those of `attack`.
     """
+    check_types(candidates, out, watch, executor)
     job = make_job(
         victim,
         data,
@@ -173,6 +174,23 @@ def compare(
         chunk=check_whole("chunk", chunk, 1),
     )
     return run(job, out, watch, executor)
+
+
+def check_types(candidates: object, out: object, watch: object, executor: object) -> None:
+    """Raise TypeError for a parameter of another type, before anything is loaded."""
+    for name, value, fits, hint in (
+        (
+            "candidates",
+            candidates,
+            isinstance(candidates, Candidates),
+            "pass a Candidates, as make_candidates() makes it",
+        ),
+        ("out", out, isinstance(out, str | Path), "pass the path of a folder"),
+        ("watch", watch, callable(watch), "pass a function of units done, units in all, and records"),
+        ("executor", executor, isinstance(executor, Executor), "pass Processes(workers) or RayExecutor(address)"),
+    ):
+        if value is not None and not fits:
+            raise TypeError(f"{name} is {value!r}; {hint}")
 
 
 def make_job(

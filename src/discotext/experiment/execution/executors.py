@@ -7,7 +7,7 @@ of the units: so a folder holds the same records, in the same order, however man
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discotext.experiment.execution.processes import Processes
 from discotext.experiment.execution.ray import RayExecutor
@@ -17,6 +17,7 @@ from discotext.experiment.record import Record
 from discotext.experiment.task import TaskRunner
 
 
+@runtime_checkable
 class Executor(Protocol):
     """Does units of a job."""
 
