@@ -79,7 +79,10 @@ def test_every_candidate_is_a_single_word_in_the_casing_of_the_original_and_neve
             assert candidate.lower() != one.word.lower()
             assert split(candidate).words == (candidate,)
             assert match_case(one.word, candidate.lower()) == candidate
-        assert {name for _, name in one.refused} <= {*STANDARD_FILTERS, "limit"}
+        assert {name for _, name in one.refused} <= {*STANDARD_FILTERS, "limit", "accept"}
+        assert len(one.accept) == len(one.candidates)
+        assert all(Candidates().accept <= chance <= 1 for chance in one.accept)
+        assert list(one.accept) == sorted(one.accept, reverse=True)
         assert not {word for word, _ in one.refused} & {word.lower() for word in one.candidates}
 
 
@@ -111,8 +114,8 @@ def test_never_the_opposite(finder):
     for one in [one for found in finder.find(texts) for one in found]:
         for candidate in one.candidates:
             assert not load_wordnet().are_antonyms(one.word, candidate)
-    good = {word: name for one in finder("good") for word, name in one.refused}
-    assert good.get("bad", "antonyms") == "antonyms"
+    good = {word: name for one in make_candidates(accept=0)("good film") for word, name in one.refused}
+    assert good["bad"] == "antonyms"
     assert not finder("not")[0].candidates
 
 
@@ -200,9 +203,9 @@ def test_what_a_filter_refuses(one, where, candidate, refused):
 
 def test_each_filter_can_be_switched_off_and_is_named_where_it_refuses():
     text = "An awful film about 10 NASA engineers"
-    everything = Candidates(filters=())(text)
+    everything = Candidates(filters=(), scorer=None)(text)
     for name in STANDARD_FILTERS:
-        only = Candidates(filters=make_filters([name]))(text)
+        only = Candidates(filters=make_filters([name]), scorer=None)(text)
         assert {refusal for one in only for _, refusal in one.refused} <= {name, "limit"}
         without = make_candidates(without=[name])
         assert name not in without.settings["filters"]
@@ -254,9 +257,12 @@ def test_settings_name_every_threshold():
     filters = make_candidates(similarity=0.6, sense=0.2).settings["filters"]
     assert {name: settings for name, settings in filters.items() if settings} == {
         "sense": {"least": 0.2},
-        "frequency": {"most": 30_000},
         "similarity": {"least": 0.6},
     }
+    assert Candidates(filters=make_filters(STANDARD_FILTERS)).settings["filters"]["frequency"] == {"most": 30_000}
+    scored = make_candidates(accept=0.7).settings
+    assert (scored["accept"], scored["scorer"]) == (0.7, "light")
+    assert "accept" not in make_candidates(without=["accept"]).settings
 
 
 def test_an_unknown_filter_is_refused_with_the_known_names():
@@ -336,7 +342,7 @@ def test_a_damaged_list_is_refused_with_a_reason(tmp_path, name, content, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"sources": ["thesaurus"]}, "no source 'thesaurus'"),
+        ({"sources": ["dictionary"]}, "no source 'dictionary'"),
         ({"sources": ["list"]}, "no synonyms are given"),
         ({"sources": ["wordnet"], "synonyms": ["x.json"]}, "'list' is not among the sources"),
         ({"combine": "some"}, "'any' or 'all'"),
@@ -366,7 +372,8 @@ def test_settings_and_hash_distinguish_spaces(finder):
     assert one.hash == Space.of(texts, Candidates()).hash != other.hash
     assert one.hash != Space.of(texts, finder, share=1).hash
     assert json.loads(json.dumps(finder.settings)) == finder.settings
-    assert finder.settings["filters"]["similarity"]["least"] == Similarity().least
+    assert one.hash != Space.of(texts, make_candidates(accept=0.3)).hash
+    assert one.hash != Space.of(texts, finder, accept_all=0.5).hash
 
 
 def test_a_space_is_a_batch_of_problems_and_restores_texts(finder):
@@ -384,7 +391,8 @@ def test_a_space_is_a_batch_of_problems_and_restores_texts(finder):
             assert changed[position] == word
             assert space.changes(0, choice) == ([] if not candidate else [
                 {"position": position, "start": space.texts[0].spans()[position][0],
-                 "end": space.texts[0].spans()[position][1], "old": options[0], "new": word}])  # fmt: skip
+                 "end": space.texts[0].spans()[position][1], "old": options[0], "new": word,
+                 "accept": space.accept[0][position][candidate]}])  # fmt: skip
 
 
 def test_a_space_is_built_from_split_texts_without_splitting_them_again(finder, monkeypatch):
@@ -458,7 +466,8 @@ def test_the_command_writes_json():
     found = json.loads(done.stdout)
     assert [one["word"] for one in found] == ["I", "purchased", "an", "awful", "film"]
     for one in found:
-        assert set(one) == {"word", "start", "end", "candidates", "refused"}
+        assert set(one) == {"word", "start", "end", "candidates", "accept", "refused"}
+        assert len(one["accept"]) == len(one["candidates"])
         assert text[one["start"] : one["end"]] == one["word"]
         assert all(set(refusal) == {"word", "filter"} for refusal in one["refused"])
     assert "bought" in found[1]["candidates"]

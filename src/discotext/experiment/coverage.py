@@ -89,9 +89,22 @@ def describe_unknown(name: str, figures: SolverSummary) -> str | None:
     return f"{name}: {swaps} put in words that the victim does not know, which amounts to deleting the original word"
 
 
+def describe_acceptance(name: str, figures: SolverSummary) -> str | None:
+    """How acceptable the flipped texts are to people, as far as that can be estimated."""
+    if figures.acceptable is None or figures.all_acceptable is None or figures.accepted_accuracy is None:
+        return None
+    return (
+        f"{name}: most people are expected to accept {100 * figures.acceptable:.0f} % of the swaps in flipped texts, "
+        f"and every swap of {100 * figures.all_acceptable:.0f} % of these texts; counting only those, accuracy is "
+        f"{100 * figures.accepted_accuracy:.1f} %"
+    )
+
+
 def notes(summary: Summary) -> list[str]:
     """Everything about a budget's figures that a reader should know beside the table."""
     found = [describe(summary)]
     for name, figures in summary.solvers.items():
-        found += [describe_ties(name, figures), describe_unknown(name, figures)]
+        found += [
+            describe_acceptance(name, figures), describe_ties(name, figures), describe_unknown(name, figures)
+        ]  # fmt: skip
     return [one for one in found if one is not None]

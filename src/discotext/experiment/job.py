@@ -71,6 +71,7 @@ class Job:
     solvers: by the names under which they appear in records. target: a class number for targeted attacks.
     only: part i of n of the chunks, for work that is spread over machines.
     named: how the victim was named, and whether pickles are trusted; a worker then loads it anew (`load`).
+    accept_all: the least probability that people accept all changes of a text together; 0 sets no limit.
     to_the_end: whether a search goes on after the label has flipped, to make the score as high as it can.
     first_scores: what the victim says of the first texts, see `identify`.
     tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
@@ -85,6 +86,7 @@ class Job:
     target: int | None = None
     chunk: int = CHUNK
     only: tuple[int, int] = (1, 1)
+    accept_all: float = 0.0
     to_the_end: bool = False
     named: tuple[str, bool] | None = None
     first_scores: list[list[float]] | str | None = None
@@ -100,6 +102,13 @@ class Job:
                     f"the solver {name} needs {needed}, which {self.victim.name} does not have; choose one that only "
                     "needs scores, such as greedy, beam, local-search or exact"
                 )
+        if not 0 <= self.accept_all < 1:
+            raise ValueError(f"accept_all is {self.accept_all}; choose a probability, from 0 to below 1")
+        if self.accept_all and self.candidates.scorer is None:
+            raise ValueError(
+                "accept_all needs probabilities, but nothing estimates them for these candidates; give a probability "
+                "for single swaps, too (accept)"
+            )
         if self.target is not None and not 0 <= self.target < len(self.victim.labels):
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
 
@@ -214,6 +223,7 @@ class Job:
             "texts": self._texts_hash,
             "first_scores": self.first_scores,
             "to_the_end": self.to_the_end,
+            "accept_all": self.accept_all,
             "shard": "/".join(map(str, self.only)),
             "checksum": CHECKSUM,
         }

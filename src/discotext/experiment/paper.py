@@ -61,7 +61,7 @@ def list_methods() -> dict[str, Solver]:
 def choose_candidates(filtered: bool) -> Candidates:
     """The paper's (the nearest words, as they are), or with this package's filters but `sense`."""
     if filtered:
-        return make_candidates(without=["sense"], similarity=0.6)
+        return make_candidates()
     return make_candidates(["neighbours"], without=["all"])
 
 

@@ -7,7 +7,7 @@ one is loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Integral
 from pathlib import Path
@@ -23,10 +23,11 @@ from discotext.victims.registry import VICTIM_KINDS
 
 @dataclass(frozen=True)
 class Request:
-    """The budgets and the shard of a command line, parsed."""
+    """The budgets, the shard and the levels of acceptance of a command line, parsed."""
 
     budgets: tuple[Budget, ...]
     shard: tuple[int, int]
+    levels: tuple[str, ...] = ()
 
 
 def preflight(
@@ -36,13 +37,16 @@ def preflight(
     *,
     budget: Sequence[str] = (),
     words: Sequence[int] = (),
+    accept: Sequence[float] = (),
     shard: str | None = None,
     out: Path | None = None,
 ) -> Request:
     """Parse and check a command line, as far as that needs neither a model nor data."""
     if budget and words:
         raise ValueError("--budget and --words are both given; give a share of the words or a number of them, not both")
-    request = Request(parse_budgets(list(budget) or 0.2, list(words) or None), parse_shard(shard))
+    levels = parse_accept(accept)
+    budgets = at_levels(parse_budgets(list(budget) or 0.2, list(words) or None), levels)
+    request = Request(budgets, parse_shard(shard), levels)
     names = [name.replace("_", "-") for name in solvers]
     for number, name in enumerate(names):
         if name != "auto":
@@ -99,6 +103,33 @@ def parse_budgets(share: Any, words: Any) -> tuple[Budget, ...]:
         if budget in found[:number]:
             raise ValueError(f"the budget {budget} is given twice; give each once")
     return tuple(found)
+
+
+def parse_accept(given: Any) -> tuple[str, ...]:
+    """Levels of acceptance from probabilities, each written one way, strictest last; none if none is given.
+
+    >>> parse_accept([0.80, "0.5"]), parse_accept(None)
+    (('0.5', '0.8'), ())
+    """
+    found = []
+    for one in () if given is None else _as_list(given):
+        try:
+            level = Decimal(str(one))
+        except ArithmeticError:
+            level = Decimal("nan")
+        if level.is_nan() or not 0 <= level <= 1:
+            raise ValueError(f"accept is {one!r}; choose a probability, from 0 to 1")
+        found.append(level)
+    if len(set(found)) < len(found):
+        raise ValueError(f"accept is given as {', '.join(map(str, found))}; give each probability once")
+    return tuple(str(level.normalize()) for level in sorted(found))
+
+
+def at_levels(budgets: Sequence[Budget], levels: Sequence[str]) -> tuple[Budget, ...]:
+    """Each budget at each level of acceptance; a single level is that of the candidates, and not said twice."""
+    if len(levels) < 2:
+        return tuple(budgets)
+    return tuple(replace(budget, accept=level) for budget in budgets for level in levels)
 
 
 def _as_list(given: Any) -> list[Any]:

@@ -129,7 +129,7 @@ def add_quality(found: Iterable[Summary], records: Sequence[Record], judges: Map
     names = [name for judge in judges for name in MEASURES[judge]]
     made = []
     for number, summary in enumerate(found):
-        flipped = [row for row in under_budget(records, summary.budget) if row.succeeded]
+        flipped = [row for row in under_budget(records, summary.budget, summary.accept) if row.succeeded]
         solvers = {
             solver: replace(
                 row, quality=_means([one for one in flipped if one.solver == solver], names, summary.seed + number)

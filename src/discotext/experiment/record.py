@@ -6,6 +6,7 @@ here too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from sys import intern
@@ -17,24 +18,29 @@ SUCCESS = ("reached", "fewest")  # statuses of a successful attack
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many words of a text may change: a share of them, or a number.
+    """How many words of a text may change, a share of them or a number, and how acceptable each swap must be.
 
-    >>> str(Budget(share="0.2")), str(Budget(words=3)), Budget.parse("3 words").value
-    ('0.2', '3 words', 3)
+    accept: the least probability that most people accept a swap; None leaves that to the candidates.
+
+    >>> str(Budget(share="0.2")), str(Budget(words=3, accept="0.8")), Budget.parse("3 words, accept 0.8").value
+    ('0.2', '3 words, accept 0.8', 3)
     """
 
     share: str | None = None
     words: int | None = None
+    accept: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Budget:
         """The inverse of `str`."""
-        if text.endswith(" words"):
-            return cls(words=int(text.removesuffix(" words")))
-        return cls(share=text)
+        changes, _, accept = text.partition(", accept ")
+        if changes.endswith(" words"):
+            return cls(words=int(changes.removesuffix(" words")), accept=accept or None)
+        return cls(share=changes, accept=accept or None)
 
     def __str__(self) -> str:
-        return f"{self.words} words" if self.words is not None else str(self.share)
+        changes = f"{self.words} words" if self.words is not None else str(self.share)
+        return changes if self.accept is None else f"{changes}, accept {self.accept}"
 
     @property
     def value(self) -> float | int:
@@ -44,13 +50,17 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed word: its number among the words, where it stands in the original text, and both words."""
+    """One changed word: its number among the words, where it stands in the original text, and both words.
+
+    accept: the probability that most people accept the new word here; None where nothing estimates it.
+    """
 
     position: int
     start: int
     end: int
     old: str
     new: str
+    accept: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +69,7 @@ class Record:
 
     id: the number of the text in the data. label, predicted, adversarial_predicted: class numbers.
     score, adversarial_score: the margin that the attack raises, before and after; above 0 the label is flipped.
-    words: of the text. budget: how many of them may change. share, allowed: the budget as it was given.
+    words: of the text. budget: how many of them may change. share, allowed, accept: the budget as it was given.
     status: see `discotext.core.Status`, in small letters; also misclassified, unchangeable and tied.
     tied: whether the attack ended within the victim's rounding errors of a flipped label. tolerance: their size.
     changeable: words that have a candidate. candidates: of all words together. refused: by each filter.
@@ -98,6 +108,7 @@ class Record:
     unit: int = 0
     share: str | None
     allowed: int | None
+    accept: str | None = None
     error: str | None = None
     similarity: float | None = None
     perplexity_original: float | None = None
@@ -116,7 +127,14 @@ class Record:
     @property
     def run_budget(self) -> Budget:
         """The budget of the run that the record was made under."""
-        return Budget(self.share, None if self.share is not None else self.allowed)
+        return Budget(self.share, None if self.share is not None else self.allowed, self.accept)
+
+    @property
+    def all_accepted(self) -> float | None:
+        """The probability that people accept all changes, taken as independent; None where it is not known."""
+        chances = [change.accept for change in self.changes]
+        known = [chance for chance in chances if chance is not None]
+        return math.prod(known) if len(known) == len(chances) else None
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it."""
@@ -132,7 +150,9 @@ class Record:
         if not all(isinstance(count, int) and 0 <= count < LARGEST for count in known.get("refused", {}).values()):
             raise ValueError("'refused' holds something that is not a count")
         # Every line has strings of its own; one of each is enough.
-        known |= {key: intern(known[key]) for key in ("solver", "status", "share") if known[key] is not None}
+        known |= {
+            key: intern(known[key]) for key in ("solver", "status", "share", "accept") if known.get(key) is not None
+        }
         return cls(**known)
 
 

@@ -9,6 +9,9 @@
     optimal                attacks with a proved verdict: success, or that no allowed text succeeds; texts in which
                            nothing can change prove nothing and are left out
     ties                   attacks that end within the victim's rounding errors of a flipped label; they do not count
+    acceptable             expected share of the swaps in flipped texts that most people accept
+    all_acceptable         expected share of flipped texts in which people accept every swap
+    accepted_accuracy      expected accuracy if a flip counts only where people accept every swap
     changeable_words       words that have a candidate, of all words
     unchangeable_texts     texts in which nothing can change, whatever the victim
 
@@ -75,6 +78,9 @@ class SolverSummary:
     unknown_swaps: int
     attacked: int
     failed: int
+    acceptable: float | None = None
+    all_acceptable: float | None = None
+    accepted_accuracy: float | None = None
     quality: Mapping[str, Estimate | None] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,6 +103,7 @@ class Summary:
     """What a run found under one budget.
 
     n: texts. budget: the share or number of words that may change. space: a hash of the search space.
+    accept: the least probability that most people accept a swap; None where nothing estimates it.
     solvers: the figures of each solver, by its name. judges: models that judged the texts, by what they are.
     """
 
@@ -113,6 +120,7 @@ class Summary:
     refused: Mapping[str, int]
     solvers: Mapping[str, SolverSummary]
     version: str
+    accept: float | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -135,7 +143,7 @@ LINE = np.dtype(
     [("budget", object), ("solver", object), ("space", "S16")]
     + [(name, np.int64) for name in ("id", "changes", "words", "forwards", "backwards")]
     + [(name, np.int64) for name in ("looked_at", "changeable", "candidates", "unknown_swaps")]
-    + [(name, np.float64) for name in ("seconds", "victim_seconds")]
+    + [(name, np.float64) for name in ("seconds", "victim_seconds", "accepted", "all_accepted")]
     + [
         (name, np.bool_)
         for name in ("right_before", "right_after", "tried", "won", "proved", "failed", "tied", "fixed")
@@ -157,7 +165,9 @@ def make_line(row: Record) -> tuple[Any, ...]:
     won = row.attacked and row.succeeded
     shares = row.predicted == row.label, after == row.label, row.attacked, won
     proved = row.attacked and (won or row.status == "impossible")
-    times = row.seconds, row.victim_seconds
+    all_accepted = row.all_accepted
+    accepted = sum(change.accept or 0.0 for change in row.changes)
+    times = row.seconds, row.victim_seconds, accepted, np.nan if all_accepted is None else all_accepted
     space = (row.space or "").encode("utf-8", "surrogatepass")
     fixed = row.changeable is not None and (row.budget == 0 or row.changeable == 0)
     return (*names, space, *counts, *covered, *times, *shares, proved, row.status == "failed", row.tied, fixed)
@@ -231,13 +241,29 @@ class Tally:
             refused=dict(refused.most_common()),
             solvers={name: summarise_lines(rows, settings["seed"] + number) for name, rows in by_solver.items()},
             version=settings["version"],
+            accept=find_accept(settings, budget),
         )
 
-    def flipped(self, budget: float | int, solver: str) -> dict[int, bool]:
+    def flipped(self, budget: float | int, solver: str, accept: float | None = None) -> dict[int, bool]:
         """For each text, whether a solver flipped its label under a budget, as a summary calls it."""
         mine = self.lines[self.lines["solver"] == solver]
         rows = zip(mine["id"].tolist(), mine["won"].tolist(), mine["budget"], strict=True)
-        return {number: won for number, won, under in rows if Budget.parse(under).value == budget}
+        return {number: won for number, won, under in rows if is_under(Budget.parse(under), budget, accept)}
+
+
+def is_under(found: Budget, budget: float | int, accept: float | None) -> bool:
+    """Whether a budget is the one that a summary calls so. accept: None where the run has one level or none."""
+    return found.value == budget and (accept is None or found.accept is None or float(found.accept) == accept)
+
+
+def find_accept(settings: Mapping[str, Any], budget: str) -> float | None:
+    """The probability that each swap must have under a budget; None where nothing estimates it."""
+    given = Budget.parse(budget).accept
+    if given is not None:
+        return float(given)
+    candidates = settings.get("candidates")
+    found = candidates.get("accept") if isinstance(candidates, Mapping) else None
+    return float(found) if isinstance(found, int | float) else None
 
 
 def summarise_run(settings: Mapping[str, Any], records: Iterable[Record]) -> list[Summary]:
@@ -273,7 +299,24 @@ def summarise_lines(rows: Lines, seed: int = 0) -> SolverSummary:
         unknown_swaps=int(rows["unknown_swaps"][won].sum()),
         attacked=int(tried.sum()),
         failed=int(rows["failed"].sum()),
+        **summarise_acceptance(rows),
     )
+
+
+def summarise_acceptance(rows: Lines) -> dict[str, float | None]:
+    """How acceptable the flipped texts are expected to be; None where a probability is not known."""
+    won = rows["won"]
+    chances = rows["all_accepted"][won]
+    if not len(rows) or np.isnan(chances).any():
+        return {}
+    swaps = int(rows["changes"][won].sum())
+    # Where the attack does not count, the text stays as right as it was.
+    lost = float((rows["right_after"] & ~won).sum() + (1 - chances).sum())
+    return {
+        "acceptable": float(rows["accepted"][won].sum()) / swaps if swaps else None,
+        "all_acceptable": _mean(chances),
+        "accepted_accuracy": lost / len(rows),
+    }
 
 
 def estimate_share(values: NDArray[Any]) -> Estimate | None:
@@ -304,9 +347,9 @@ def hash_spaces(lines: Lines) -> str:
     return digest.hexdigest()[:16]
 
 
-def under_budget(records: Iterable[Record], budget: float | int) -> list[Record]:
+def under_budget(records: Iterable[Record], budget: float | int, accept: float | None = None) -> list[Record]:
     """The records of one budget, as a summary calls it."""
-    return [row for row in records if row.run_budget.value == budget]
+    return [row for row in records if is_under(row.run_budget, budget, accept)]
 
 
 def mcnemar(first: Sequence[Record], second: Sequence[Record]) -> float:

@@ -78,10 +78,15 @@ class TaskRunner:
         budget = self.job.budgets[task.unit.budget]
         if self._space is None or self._numbers != task.numbers:
             self._numbers = task.numbers
-            self._space = Space.of(task.texts, self.job.finder, share=budget.share, words=budget.words)
-        else:
-            self._space = self._space.with_budgets(share=budget.share, words=budget.words)
-        return self._space
+            self._space = Space.of(
+                task.texts,
+                self.job.finder,
+                share=budget.share,
+                words=budget.words,
+                accept_all=self.job.accept_all,
+            )
+        space = self._space.with_budgets(share=budget.share, words=budget.words)
+        return space if budget.accept is None else space.restrict(float(budget.accept))
 
 
 def is_attackable(job: Job, record: Record) -> bool:
@@ -115,6 +120,7 @@ def start_record(job: Job, task: Task, place: int, text: Words) -> Record:
         unit=task.unit.number,
         share=budget.share,
         allowed=budget.words,
+        accept=budget.accept,
     )
 
 

@@ -106,4 +106,9 @@ def expand(batch: Batch, nodes: Nodes, level: int) -> tuple[Ints, Choices]:
     rows = np.repeat(np.arange(len(first)), options)
     choices = nodes.choices[rows]
     choices[np.arange(len(rows)), first[rows]] = ranges(np.zeros_like(options), options)
-    return nodes.problems[rows], choices
+    problems = nodes.problems[rows]
+    if batch.costs is not None:
+        # Open positions cost nothing yet.
+        kept = batch.take(problems).room(np.maximum(choices, 0)) >= 0
+        problems, choices = problems[kept], choices[kept]
+    return problems, choices

@@ -61,7 +61,9 @@ def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Int
         for part in exactly(batch[problem], changes):
             wide = np.zeros((len(part), batch.n_max), dtype=np.int32)
             wide[:, : part.shape[1]] = part
-            numbers.append(np.full(len(part), problem))
+            if batch.costs is not None:
+                wide = wide[batch.take(np.full(len(wide), problem)).room(wide) >= 0]
+            numbers.append(np.full(len(wide), problem))
             rows.append(wide)
             size += wide.size
             if size >= BLOCK:

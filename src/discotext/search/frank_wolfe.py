@@ -24,8 +24,13 @@ def spread_start(layout: Batch) -> Floats:
     """The mixture that spends each row's budget evenly: the same share of change on every word that may change."""
     changeable = layout.counts > 1
     words = np.bincount(layout.problem_of_position, weights=changeable, minlength=len(layout))
-    share = np.minimum(1.0, layout.budgets / np.maximum(words, 1))[layout.problem_of_position]
-    share = np.where(changeable, share, 0.0)
+    share = np.minimum(1.0, layout.budgets / np.maximum(words, 1))
+    if layout.costs is not None and layout.cost_limits is not None:
+        # Each word that may change at all costs what its candidates cost on average.
+        average = layout.costs / np.maximum(layout.counts - 1, 1)[layout.position_of]
+        whole = np.bincount(layout.row_of, weights=average, minlength=len(layout))
+        share = np.minimum(share, np.divide(layout.cost_limits, whole, out=np.ones_like(whole), where=whole > 0))
+    share = np.where(changeable, share[layout.problem_of_position], 0.0)
     alpha = (share / np.maximum(layout.counts - 1, 1))[layout.position_of]
     alpha[layout.starts] = 1.0 - share
     return alpha

@@ -7,7 +7,7 @@ import numpy as np
 from discotext.core.arrays import Ints, ranges
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
-from discotext.core.swaps import Swaps, improve
+from discotext.core.swaps import Swaps, affordable, improve
 from discotext.search.solver import Proposal, Proposals, is_active
 
 
@@ -16,7 +16,7 @@ def sweep(batch: Batch, oracle: Oracle, order: Ints) -> Proposals:
     problems, choices = np.arange(len(batch)), batch.originals()
     scores = oracle.score(problems, choices)
     for turn in range(batch.n_max):
-        swaps = swaps_at(batch, problems, order[problems, turn])
+        swaps = affordable(batch.take(problems), choices, swaps_at(batch, problems, order[problems, turn]))
         if len(swaps):
             rows = improve(oracle, problems, choices, scores, swaps)
             active = yield Proposal(problems[rows], choices[rows], scores[rows])

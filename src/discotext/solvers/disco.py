@@ -23,7 +23,7 @@ from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.oracle import RelaxedOracle
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
-from discotext.core.sampling import interior_point
+from discotext.core.sampling import interior_point, trim
 from discotext.search.beam import search_beam
 from discotext.search.climbing import Allowance, Climbers, Places, climb
 from discotext.search.enumeration import enumerate_levels
@@ -236,7 +236,8 @@ def near_starts(batch: Batch, oracle: RelaxedOracle, best: Climbers, count: int,
     choices[put_back] = 0
     room = layout.budgets - (choices != 0).sum(axis=1)
     changed &= np.cumsum(changed, axis=1) <= room[:, None]
-    return Climbers.at(batch, oracle, best.problems, np.where(changed, candidate, choices).astype(np.int32))
+    started = trim(layout, np.where(changed, candidate, choices).astype(np.int32), rng)
+    return Climbers.at(batch, oracle, best.problems, started)
 
 
 def random_positions(allowed: Bools, count: int, rng: np.random.Generator) -> Bools:

@@ -10,7 +10,7 @@ import numpy as np
 from discotext.core.oracle import RelaxedOracle
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_replacements
-from discotext.core.swaps import improve
+from discotext.core.swaps import affordable, improve
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 from discotext.search.sweep import swaps_at
 
@@ -48,7 +48,7 @@ class GradientGreedy(Solver):
             promised[:, : layout.n_max] = best_replacements(gradient, layout)[1]
             positions = np.where(tried, -np.inf, promised).argmax(axis=1)
             tried[np.arange(len(problems)), positions] = True
-            swaps = swaps_at(batch, problems, positions)
+            swaps = affordable(layout, choices, swaps_at(batch, problems, positions))
             rows = improve(oracle, problems, choices, scores, swaps)
             failed += 1
             failed[rows] = 0

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import segment_argmax
+from discotext.core.arrays import Bools, Choices, segment_argmax
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
 from discotext.core.swaps import all_swaps, score_swaps
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
+
+
+def fits(layout: Batch, choices: Choices) -> Bools:
+    """(K,) True for candidates that a row can afford besides what it has changed already."""
+    if layout.costs is None:
+        return np.ones(layout.candidates, dtype=bool)
+    return np.asarray(layout.costs <= layout.room(choices)[layout.row_of])
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class LazyGreedy(Solver):
         choices = batch.originals()[problems]
         scores = oracle.score(problems, choices)
         swaps = all_swaps(layout)
-        usable = swaps.candidates > 0
+        usable = (swaps.candidates > 0) & fits(layout, choices)
         found = np.full(layout.candidates, -np.inf)
         found[usable] = score_swaps(oracle, problems, choices, swaps.take(usable))
         # From a forbidden original every allowed swap is a gain, the best one the largest.
@@ -47,6 +54,7 @@ class LazyGreedy(Solver):
                 # The position is spent: none of its candidates may be taken again; all other gains are stale.
                 gains[taken[swaps.rows] & (choices[swaps.rows, swaps.positions] > 0)] = -np.inf
                 fresh[taken[swaps.rows]] = False
+                gains[~fits(layout, choices)] = -np.inf
                 done |= (choices != 0).sum(axis=1) >= layout.budgets
                 active = yield Proposal(problems[taken], choices[taken], scores[taken])
                 done |= taken & ~is_active(problems, active)

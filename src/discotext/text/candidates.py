@@ -1,9 +1,9 @@
 """Candidates: for every word of a text, the words that may replace it, and why others may not.
 
-    source → inflection of the original → filters → casing → at most `limit`, most similar first
+    source → inflection of the original → filters → probability of being accepted → casing → at most `limit`, best first
 
 Most of this depends only on the word as written and its tag, so it is computed once for each such pair and cached.
-What depends on the sentence (an article before the word, a set phrase) is checked at every occurrence.
+What depends on the sentence (an article before the word, a set phrase, the probability) is checked at every occurrence.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from discotext.core.arrays import Floats
+from discotext.text.acceptability import DEFAULT_ACCEPT, LightScorer, Scorer, make_scorer
 from discotext.text.filters import (
-    FILTERS_FOR_LISTS,
+    DEFAULT_FILTERS,
     STANDARD_FILTERS,
     Filter,
     Frequency,
@@ -25,25 +27,41 @@ from discotext.text.filters import (
 )
 from discotext.text.inflection import match_inflection
 from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.sources import AllOf, AnyOf, Source, SynonymList, Synonyms, VectorNeighbours, read_synonyms
+from discotext.text.sources import (
+    AllOf,
+    AnyOf,
+    Source,
+    SynonymList,
+    Synonyms,
+    ThesaurusWords,
+    VectorNeighbours,
+    read_synonyms,
+)
+from discotext.text.swap_features import Occurrence
 from discotext.text.tagging import LightTagger, Tagger, make_tagger
 from discotext.text.vectors import WordVectors
 from discotext.text.words import WordContext, Words, match_case, split
 
 TOO_MANY = "limit"  # the name under which candidates beyond the limit are refused
+ACCEPT = "accept"  # and those whose probability is too low
+DIGITS = 3  # of probabilities: the last bits differ between machines
 
 Refusals = tuple[tuple[str, str], ...]  # pairs of a word and the name of the filter that refused it
 
 
 @dataclass(frozen=True)
 class Replacements:
-    """A word of a text, its start and end offset, the words that may replace it, and those refused, with the filter."""
+    """A word of a text, its start and end offset, the words that may replace it, and those refused, with the filter.
+
+    accept: for each candidate, the probability that most people accept it here; 1 where nothing estimates it.
+    """
 
     word: str
     start: int
     end: int
     candidates: tuple[str, ...]
     refused: Refusals = ()
+    accept: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -51,25 +69,31 @@ class Replacements:
             "start": self.start,
             "end": self.end,
             "candidates": list(self.candidates),
+            "accept": list(self.accept),
             "refused": [{"word": word, "filter": name} for word, name in self.refused],
         }
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Finds candidates: a source, filters, a part-of-speech tagger, and a limit per word.
+    """Finds candidates: a source, filters, a scorer, a part-of-speech tagger, and a limit per word.
 
     limit: the most candidates a word may have. unknown_words: whether to allow words outside a victim's vocabulary.
+    scorer: estimates the probability that most people accept a swap in its place; None accepts what the filters leave.
+        The default is `LightScorer()` for the packaged thesaurus, and None for sources of your own.
+    accept: the probability that a candidate must have.
 
     >>> [sorted(found.candidates) for found in Candidates()("They purchased it")]
-    [[], ['acquired', 'bought'], []]
+    [[], ['bought'], []]
     """
 
-    source: Source = field(default_factory=lambda: AnyOf((VectorNeighbours(), Synonyms())))
-    filters: Sequence[Filter] = field(default_factory=lambda: make_filters(STANDARD_FILTERS))
+    source: Source = field(default_factory=ThesaurusWords)
+    filters: Sequence[Filter] = field(default_factory=lambda: make_filters(DEFAULT_FILTERS))
     tagger: Tagger = field(default_factory=LightTagger)
     limit: int = 8
     unknown_words: bool = False
+    scorer: Scorer | Literal["default"] | None = "default"
+    accept: float = DEFAULT_ACCEPT
     _cache: dict[tuple[str, str, bool, bool], tuple[tuple[str, ...], Refusals]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -77,10 +101,21 @@ class Candidates:
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise ValueError(f"limit is {self.limit}, but a word needs room for a candidate; choose 1 or more")
+        if not 0 <= self.accept <= 1:
+            raise ValueError(f"accept is {self.accept}; choose a probability, from 0 to 1")
         for part, base in ((self.source, Source), *((one, Filter) for one in self.filters)):
             if not isinstance(part, base):
                 kind = base.__name__.lower()
                 raise TypeError(f"{part!r} is not a {kind}; give an instance of a subclass of {base.__name__}")
+        if self.scorer == "default":
+            object.__setattr__(self, "scorer", LightScorer() if isinstance(self.source, ThesaurusWords) else None)
+        if self.scorer is not None and not isinstance(self.scorer, Scorer):
+            raise TypeError(f"{self.scorer!r} is not a scorer; give an instance of a subclass of Scorer, or None")
+
+    @property
+    def _scorer(self) -> Scorer | None:
+        """The scorer; after the constructor it is never "default"."""
+        return self.scorer if isinstance(self.scorer, Scorer) else None
 
     def restrict_to(self, vocabulary: Container[str] | None) -> Candidates:
         """The same without words outside a victim's vocabulary (None: the victim can read any word)."""
@@ -100,56 +135,87 @@ class Candidates:
         words = [split(text) if isinstance(text, str) else text for text in texts]
         tags = self.tagger.tag(words)
         self.source.prepare({word.lower() for text in words for word in text.words})
-        return [self._find_in_text(text, tuple(given)) for text, given in zip(words, tags, strict=True)]
-
-    def _find_in_text(self, text: Words, tags: tuple[str, ...]) -> list[Replacements]:
-        context_filters = [one for one in self.filters if one.context_dependent]
-        found = []
-        for number, (start, end) in enumerate(text.spans()):
-            context = WordContext(text, tags, number)
-            allowed, refused = self._find_for_word(context)
-            for one in context_filters:
-                allowed, refused = _apply(one, context, allowed, refused)
-            refused += tuple((word, TOO_MANY) for word in allowed[self.limit :])
-            kept = [match_case(context.word, word) for word in allowed[: self.limit]]
-            found.append(Replacements(context.word, start, end, tuple(dict.fromkeys(kept)), refused))
+        found = [self._find_in_text(text, tuple(given)) for text, given in zip(words, tags, strict=True)]
+        scorer = self._scorer
+        if scorer is None:
+            return [[self._limit(one, None) for one in text] for text in found]
+        places = [(text, at) for text, ones in enumerate(found) for at, one in enumerate(ones) if one.candidates]
+        asked = [Occurrence(text, at, found[text][at].candidates) for text, at in places]
+        for (text, at), scores in zip(places, scorer.score(words, tags, asked, self.accept), strict=True):
+            found[text][at] = self._limit(found[text][at], scores)
         return found
 
+    def _find_in_text(self, text: Words, tags: tuple[str, ...]) -> list[Replacements]:
+        """What filters leave of each word's candidates, in lower case."""
+        context_filters = [one for one in self.filters if one.context_dependent]
+        fixed = not self.source.context_dependent
+        found = []
+        for number, (word, (start, end)) in enumerate(zip(text.words, text.spans(), strict=True)):
+            # A word in lower case is treated alike at the start of a sentence, elsewhere, and among capitals.
+            lower = word.islower()
+            key = (word, tags[number], lower or text.starts_sentence(number), lower or text.all_caps)
+            known = self._cache.get(key) if fixed else None
+            if known is None:
+                known = self._cache[key] = self._find_for_word(WordContext(text, tags, number))
+            allowed, refused = known
+            if allowed and context_filters:
+                context = WordContext(text, tags, number)
+                for one in context_filters:
+                    allowed, refused = _apply(one, context, allowed, refused)
+            found.append(Replacements(word, start, end, allowed, refused))
+        return found
+
+    def _limit(self, found: Replacements, scores: Floats | None) -> Replacements:
+        """The best candidates, in the casing of the word, with their probabilities."""
+        allowed, refused = found.candidates, found.refused
+        chances = [1.0] * len(allowed) if scores is None else [round(score, DIGITS) for score in scores.tolist()]
+        pairs = list(zip(allowed, chances, strict=True))
+        if scores is not None:
+            refused += tuple((word, ACCEPT) for word, chance in pairs if chance < self.accept)
+            pairs = sorted((pair for pair in pairs if pair[1] >= self.accept), key=lambda pair: -pair[1])
+        refused += tuple((word, TOO_MANY) for word, _ in pairs[self.limit :])
+        kept: dict[str, float] = {}
+        for word, chance in pairs[: self.limit]:
+            kept.setdefault(match_case(found.word, word), chance)
+        return replace(found, candidates=tuple(kept), refused=refused, accept=tuple(kept.values()))
+
     def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:
-        """What does not depend on the sentence; cached unless the source itself depends on it."""
-        # A word in lower case is treated alike at the start of a sentence, elsewhere, and among capitals.
-        lower = context.word.islower()
-        key = (context.word, context.tag, lower or context.starts_sentence, lower or context.text.all_caps)
-        if key in self._cache and not self.source.context_dependent:
-            return self._cache[key]
-        allowed = self._propose(context)
+        """What does not depend on the sentence."""
+        proposed: Sequence[str] = self.source.propose(context)
         refused: Refusals = ()
+        scorer = self._scorer
+        if scorer is not None:
+            # What no sentence can make acceptable need not be looked at.
+            hopeful = [one for one in proposed if scorer.could_reach(context.lower, context.tag, one, self.accept)]
+            if len(hopeful) < len(proposed):
+                refused = tuple((word, ACCEPT) for word in proposed if word not in hopeful)
+            proposed = hopeful
+        allowed = self._inflect(context, proposed)
         for one in self.filters:
             if not one.context_dependent:
                 allowed, refused = _apply(one, context, allowed, refused)
         similarity = next((one for one in self.filters if isinstance(one, Similarity)), None)
         if similarity is not None:
             allowed = tuple(sorted(allowed, key=lambda word: -similarity.measure(context, word)))
-        self._cache[key] = allowed, refused
         return allowed, refused
 
-    def _propose(self, context: WordContext) -> tuple[str, ...]:
-        """The words the source proposes, each once and, if there is a filter for that, in the right inflection."""
+    def _inflect(self, context: WordContext, words: Sequence[str]) -> tuple[str, ...]:
+        """The words, each once and, if there is a filter for that, in the right inflection."""
         inflects = any(one.name == "inflection" for one in self.filters)
-        proposed = (
-            match_inflection(word, context.tag) or word if inflects else word for word in self.source.propose(context)
-        )
-        return tuple(word for word in dict.fromkeys(proposed) if word != context.lower)
+        forms = (match_inflection(word, context.tag) or word if inflects else word for word in words)
+        return tuple(word for word in dict.fromkeys(forms) if word != context.lower)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the candidates depend on, as JSON."""
+        scored = {} if self._scorer is None else {"accept": self.accept, **self._scorer.settings()}
         return {
             "source": self.source.name,
             "filters": {one.name: one.settings() for one in self.filters},
             "tagger": self.tagger.name,
             "limit": self.limit,
             "unknown_words": self.unknown_words,
+            **scored,
         }
 
 
@@ -166,9 +232,9 @@ def _apply(
     return tuple(word for word, against in verdicts if not against), refused + no
 
 
-SOURCES = ("neighbours", "wordnet", "list", "masked-lm")
-# What `without` accepts. "all" means all standard filters, not the one for words unknown to the victim.
-SWITCHES = (*STANDARD_FILTERS, UnknownToVictim.name, "all")
+SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
+# What `without` accepts. "all" means all but the one for words unknown to the victim.
+SWITCHES = (*STANDARD_FILTERS, ACCEPT, UnknownToVictim.name, "all")
 
 
 def make_candidates(
@@ -183,11 +249,15 @@ def make_candidates(
     sense: float | None = None,
     tagger: str = "light",
     per_word: int = 8,
+    accept: float | None = None,
+    scorer: str = "light",
+    encoder: str | None = None,
+    language_model: str | None = None,
 ) -> Candidates:
     """Make candidates from the names of their parts.
 
     sources: among `SOURCES` [default: "list" with synonyms, "masked-lm" with a masked language model, otherwise
-        "neighbours" and "wordnet"].
+        "thesaurus"].
     combine: "any" for words that any of the sources proposes, "all" for words that all of them propose.
     synonyms: files for the source "list".
     vectors: a file of word vectors, for the source "neighbours" and the filters "similarity" and "frequency"
@@ -198,6 +268,10 @@ def make_candidates(
     similarity, sense: thresholds of these filters; giving one switches the filter on.
     tagger: "light" or "spacy".
     per_word: the most candidates a word may have.
+    accept: the least probability that most people accept a swap in its place [default: 0.45; off where your own list
+        is the only source].
+    scorer: what estimates that probability: "light", "encoder" or "full".
+    encoder, language_model: folders of the scorer's models.
 
     >>> make_candidates(without=["phrase"], per_word=3).limit
     3
@@ -207,17 +281,22 @@ def make_candidates(
     space = load_packaged_vectors() if vectors is None else WordVectors.read(vectors).normalise()
     parts = tuple(_make_source(name, space, synonyms, masked_lm) for name in names)
     source = parts[0] if len(parts) == 1 else AnyOf(parts) if combine == "any" else AllOf(parts)
-    filters = _make_filters(names == ["list"], without, similarity, sense, space)
+    filters = _make_filters(without, similarity, sense, space)
     if sentence_encoder:
         from discotext.text.masked_lm import SentenceSimilarity
 
         filters.append(SentenceSimilarity(sentence_encoder))
-    return Candidates(source, tuple(filters), make_tagger(tagger), per_word, UnknownToVictim.name in without)
+    # The user's own list is trusted as to meaning, unless a probability is asked for.
+    trusted = ACCEPT in without or (accept is None and (names == ["list"] or "all" in without))
+    judge = None if trusted else make_scorer(scorer, encoder, language_model)
+    least = DEFAULT_ACCEPT if accept is None else accept
+    unknown = UnknownToVictim.name in without
+    return Candidates(source, tuple(filters), make_tagger(tagger), per_word, unknown, judge, least)
 
 
 def _choose_sources(sources: Sequence[str], synonyms: Sequence[str | Path], masked_lm: str | None) -> list[str]:
     """The names of the sources, given or by default, checked against what else is given."""
-    names = list(sources) or (["list"] if synonyms else ["masked-lm"] if masked_lm else ["neighbours", "wordnet"])
+    names = list(sources) or (["list"] if synonyms else ["masked-lm"] if masked_lm else ["thesaurus"])
     for given, name, there, absent in (
         (synonyms, "list", "synonyms are given", "no synonyms are given"),
         (masked_lm, "masked-lm", "a masked language model is given", "no masked language model is given"),
@@ -241,6 +320,8 @@ def _check_names(sources: Sequence[str], combine: str, without: Sequence[str]) -
 
 
 def _make_source(name: str, space: WordVectors, synonyms: Sequence[str | Path], masked_lm: str | None) -> Source:
+    if name == "thesaurus":
+        return ThesaurusWords()
     if name == "neighbours":
         return VectorNeighbours(space)
     if name == "wordnet":
@@ -257,10 +338,10 @@ def _make_source(name: str, space: WordVectors, synonyms: Sequence[str | Path], 
 
 
 def _make_filters(
-    own_list: bool, without: Sequence[str], similarity: float | None, sense: float | None, space: WordVectors
+    without: Sequence[str], similarity: float | None, sense: float | None, space: WordVectors
 ) -> list[Filter]:
-    """The standard filters that are not switched off, with these thresholds and vectors."""
-    standard = FILTERS_FOR_LISTS if own_list else tuple(STANDARD_FILTERS)
+    """The default filters that are not switched off, and those with a threshold, with these vectors."""
+    standard = DEFAULT_FILTERS
     standard += tuple(name for name, least in (("similarity", similarity), ("sense", sense)) if least is not None)
     filters: list[Filter] = []
     for one in make_filters([] if "all" in without else [name for name in standard if name not in without]):

@@ -52,3 +52,6 @@ CALENDAR = frozenset(
     winter
     """.split()
 )
+
+# Function words that are ordinary words as this part of speech.
+CONTENT_USES = frozenset({("like", "VERB"), ("kind", "ADJ"), ("kind", "NOUN"), ("second", "NOUN"), ("well", "ADJ")})

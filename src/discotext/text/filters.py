@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
 
-from discotext.text.closed_class import CALENDAR, NEGATING_PREFIXES, NEGATIONS, NUMBERS, STOP_WORDS
-from discotext.text.inflection import PARTS, find_lemmas, inflect, lemmatise, match_inflection
+from discotext.text.closed_class import CALENDAR, CONTENT_USES, NEGATING_PREFIXES, NEGATIONS, NUMBERS, STOP_WORDS
+from discotext.text.inflection import PARTS, find_lemmas, inflect, is_spelling_of, lemmatise, match_inflection
 from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.vectors import WordVectors
 from discotext.text.wordnet import WordNet, load_wordnet
@@ -51,7 +51,7 @@ class StopWords(Filter):
     name = "stop-words"
 
     def keeps(self, context: WordContext) -> bool:
-        return self._is_stop_word(context.lower)
+        return self._is_stop_word(context.lower) and (context.lower, PARTS.get(context.tag)) not in CONTENT_USES
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
         return self._is_stop_word(candidate)
@@ -117,7 +117,7 @@ class PartOfSpeech(Filter):
 
 @dataclass(frozen=True)
 class Inflection(Filter):
-    """A candidate has the inflection of the word, and is not just another form of it."""
+    """A candidate has the inflection of the word, and is not just another form or spelling of it."""
 
     name = "inflection"
 
@@ -128,9 +128,8 @@ class Inflection(Filter):
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
         tag = context.tag
-        return match_inflection(candidate, tag) != candidate or lemmatise(candidate, tag) == lemmatise(
-            context.lower, tag
-        )
+        base, other = lemmatise(context.lower, tag), lemmatise(candidate, tag)
+        return match_inflection(candidate, tag) != candidate or base == other or is_spelling_of(base, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,36 +267,65 @@ class Phrase(Filter):
 
     source: WordNet = field(default_factory=load_wordnet)
     name, context_dependent = "phrase", True
+    # What two words next to each other are, by both words and the dictionary form of the one in question.
+    _left: dict[tuple[str, str, str], bool] = field(default_factory=dict, init=False, repr=False)
+    _right: dict[tuple[str, str, str], bool] = field(default_factory=dict, init=False, repr=False)
 
     def keeps(self, context: WordContext) -> bool:
-        if self._is_compound(context) or (context.tag.startswith("NN") and context.next_tag.startswith("NN")):
+        if context.tag.startswith("NN") and context.next_tag.startswith("NN"):
             return True
-        here = {context.lower, lemmatise(context.lower, context.tag)}
-        before, after = (context.before(2), context.before(1)), (context.after(1), context.after(2))
-        first = self._possible_bases(before[1])
-        return any(
-            phrase in self.source.phrases
-            for word in here
-            for phrase in [
-                *((other, word) for other in first),
-                (word, after[0]),
-                (word, _make_singular(after[0])),
-                *((other, word, after[0]) for other in first),
-                *((other, before[1], word) for other in self._possible_bases(before[0])),
-                (word, *after),
-            ]
-        )
+        word, lemma = context.lower, lemmatise(context.lower, context.tag)
+        before, after = context.before(1), context.after(1)
+        if before and self._ends_phrase(before, word, lemma):
+            return True
+        if after and self._starts_phrase(word, lemma, after):
+            return True
+        return bool((before or after) and self._is_in_three(context, {word, lemma}, before, after))
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
         return False
 
-    def _is_compound(self, context: WordContext) -> bool:
-        after, before = context.after(1), context.before(1)
-        pairs = [(context.lower, after), (before, context.lower)]
-        return any(
-            len(a) > 2 and len(b) > 2 and {(a + b, "n"), (a + _make_singular(b), "n")} & self.source.parts
-            for a, b in pairs
+    def _ends_phrase(self, before: str, word: str, lemma: str) -> bool:
+        """Whether the word before and this one are a phrase or a compound."""
+        key = (before, word, lemma)
+        if key not in self._left:
+            phrases = self.source.phrases
+            self._left[key] = self._is_compound(before, word) or any(
+                (other, one) in phrases for other in self._possible_bases(before) for one in (word, lemma)
+            )
+        return self._left[key]
+
+    def _starts_phrase(self, word: str, lemma: str, after: str) -> bool:
+        """Whether this word and the next one are a phrase or a compound."""
+        key = (word, lemma, after)
+        if key not in self._right:
+            phrases = self.source.phrases
+            self._right[key] = self._is_compound(word, after) or any(
+                (one, other) in phrases for one in (word, lemma) for other in (after, _make_singular(after))
+            )
+        return self._right[key]
+
+    def _is_in_three(self, context: WordContext, here: set[str], before: str, after: str) -> bool:
+        """Whether the word is the first, second or third of a phrase of three."""
+        known, phrases = self.source.beginnings, self.source.phrases
+        if before and after:
+            for other in self._possible_bases(before):
+                if any((other, word) in known and (other, word, after) in phrases for word in here):
+                    return True
+        if after and any((word, after) in known and (word, after, context.after(2)) in phrases for word in here):
+            return True
+        first = context.before(2) if before else ""
+        return bool(first) and any(
+            (other, before) in known and (other, before, word) in phrases
+            for other in self._possible_bases(first)
+            for word in here
         )
+
+    def _is_compound(self, first: str, second: str) -> bool:
+        """Whether two words are also written as one."""
+        if len(first) <= 2 or len(second) <= 2:
+            return False
+        return bool({(first + second, "n"), (first + _make_singular(second), "n")} & self.source.parts)
 
     @staticmethod
     def _possible_bases(word: str) -> set[str]:
@@ -323,8 +351,9 @@ STANDARD_FILTERS: dict[str, Callable[[], Filter]] = {
     "phrase": Phrase,
     "article": Article,
 }
-# The user's own synonym list is trusted as to meaning.
-FILTERS_FOR_LISTS = tuple(name for name in STANDARD_FILTERS if name not in ("frequency", "similarity", "sense"))
+# Whether a swap keeps the meaning is for a scorer to say, or for the user whose synonym list it is.
+MEANING_FILTERS = ("sense", "frequency", "similarity")
+DEFAULT_FILTERS = tuple(name for name in STANDARD_FILTERS if name not in MEANING_FILTERS)
 
 
 def make_filters(names: Collection[str]) -> tuple[Filter, ...]:

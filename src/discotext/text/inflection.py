@@ -114,3 +114,24 @@ def match_inflection(candidate: str, tag: str) -> str | None:
     if any(candidate in found and (candidate != base or found[0] == base) for base, found in inflected):
         return candidate
     return inflected[0][1][0] if inflected else None
+
+
+# British and American spellings, and letters that may or may not be doubled.
+SPELLINGS: tuple[tuple[str, str], ...] = tuple(
+    (pair.split("/")[0], pair.split("/")[1])
+    for pair in "our/or ise/ize isa/iza yse/yze re/er ence/ense ogue/og ll/l ae/e oe/e ey/ay que/ck ou/o mme/m".split()
+)
+
+
+@lru_cache(CACHE_SIZE)
+def is_spelling_of(word: str, other: str) -> bool:
+    """Whether two words are spellings of one.
+
+    >>> is_spelling_of("honor", "honour"), is_spelling_of("theatre", "theater"), is_spelling_of("grey", "great")
+    (True, True, False)
+    """
+    if min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 2 or word[:2] != other[:2]:
+        return False
+    return word.replace("-", "") == other.replace("-", "") or any(
+        word.replace(one, two, 1) == other or other.replace(one, two, 1) == word for one, two in SPELLINGS
+    )

@@ -18,6 +18,7 @@ import numpy as np
 from discotext.text.inflection import PARTS, lemmatise
 from discotext.text.neighbours import Neighbours, find_nearest, load_or_find_nearest
 from discotext.text.packaged_vectors import load_packaged_vectors
+from discotext.text.thesaurus import Thesaurus, load_thesaurus
 from discotext.text.vectors import WordVectors, read_numbered_lines
 from discotext.text.wordnet import WordNet, load_wordnet
 from discotext.text.words import WordContext
@@ -80,6 +81,19 @@ class VectorNeighbours(Source):
         if word not in self._cache:
             self.prepare([word])
         return self._cache.get(word, ())
+
+
+@dataclass(frozen=True, eq=False)
+class ThesaurusWords(Source):
+    """The packaged thesaurus: what WordNet, a large thesaurus and vector spaces propose, most acceptable first."""
+
+    table: Thesaurus = field(default_factory=load_thesaurus)
+    name = "thesaurus"
+
+    def propose(self, context: WordContext) -> Sequence[str]:
+        if context.tag not in PARTS:
+            return ()
+        return tuple(self.table.look_up(lemmatise(context.lower, context.tag), PARTS[context.tag]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -33,21 +34,30 @@ def check_budget(share: float | str | None, words: int | None) -> None:
         raise ValueError(f"words is {words}; choose 0 or more")
 
 
+def _find_costs(chances: Sequence[float]) -> tuple[float, ...]:
+    """What the options of a word cost: −log of the probability of each."""
+    return tuple(0.0 if chance >= 1 else -math.log(max(chance, 1e-9)) for chance in chances)
+
+
 @dataclass(frozen=True, eq=False)
 class Space:
     """Texts, the options for each of their words (itself first), and the number of words of each text that may change.
 
     refused: for each text, how many candidates each filter refused; empty if that is not known.
+    accept: the probability that most people accept each option, 1 for the word itself; empty if that is not known.
+    accept_all: the least probability that all changes of a text together are accepted; 0 sets no limit.
 
     >>> space = Space.of(["They purchased it"], Candidates(), words=1)
     >>> sorted(space.options[0][1]), str(space.texts[0]) == space.text(0, [0, 0, 0])
-    (['acquired', 'bought', 'purchased'], True)
+    (['bought', 'purchased'], True)
     """
 
     texts: tuple[Words, ...]
     options: tuple[tuple[tuple[str, ...], ...], ...]
     budgets: tuple[int, ...]
     refused: tuple[dict[str, int], ...] = ()
+    accept: tuple[tuple[tuple[float, ...], ...], ...] = ()
+    accept_all: float = 0.0
 
     @classmethod
     def of(
@@ -56,12 +66,16 @@ class Space:
         candidates: Candidates,
         share: float | str | None = None,
         words: int | None = None,
+        accept_all: float = 0.0,
     ) -> Space:
         """Build the space of some texts: strings, or texts that have already been split into words.
 
         share: the share of words that may change [default: 0.2]. words: the number of words instead.
+        accept_all: the least probability that all changes of a text together are accepted.
         """
         check_budget(share, words)
+        if not 0 <= accept_all < 1:
+            raise ValueError(f"accept_all is {accept_all}; choose a probability, from 0 to below 1")
         split_texts = tuple(split(text) if isinstance(text, str) else text for text in texts)
         found = candidates.find(split_texts)
         return cls(
@@ -69,7 +83,32 @@ class Space:
             tuple(tuple((one.word, *one.candidates) for one in text) for text in found),
             tuple(count_allowed_changes(text, share, words) for text in split_texts),
             tuple(dict(Counter(name for one in text for _, name in one.refused)) for text in found),
+            tuple(tuple((1.0, *one.accept) for one in text) for text in found),
+            accept_all,
         )
+
+    def restrict(self, accept: float) -> Space:
+        """The same texts without the options whose probability is lower than this.
+
+        >>> space = Space.of(["They purchased it"], Candidates(), words=1)
+        >>> space.restrict(1.0).options[0][1]
+        ('purchased',)
+        """
+        if not self.accept:
+            return self
+        kept = [
+            [[n for n, chance in enumerate(chances) if chance >= accept or n == 0] for chances in text]
+            for text in self.accept
+        ]
+        options = tuple(
+            tuple(tuple(words[n] for n in which) for words, which in zip(text, mine, strict=True))
+            for text, mine in zip(self.options, kept, strict=True)
+        )
+        chances = tuple(
+            tuple(tuple(ones[n] for n in which) for ones, which in zip(text, mine, strict=True))
+            for text, mine in zip(self.accept, kept, strict=True)
+        )
+        return replace(self, options=options, accept=chances)
 
     def with_budgets(self, share: float | str | None = None, words: int | None = None) -> Space:
         """The same texts and options with other budgets, given as in `Space.of`.
@@ -91,6 +130,8 @@ class Space:
             tuple(self.options[number] for number in texts),
             tuple(self.budgets[number] for number in texts),
             tuple(self.refused[number] for number in texts) if self.refused else (),
+            tuple(self.accept[number] for number in texts) if self.accept else (),
+            self.accept_all,
         )
 
     def count_changeable(self, problem: int) -> int:
@@ -103,11 +144,21 @@ class Space:
 
     @cached_property
     def batch(self) -> Batch:
-        """One problem per text: the number of options of each word, and the budget."""
+        """One problem per text: the number of options of each word, and the budget.
+
+        Where all changes together must be accepted with some probability, an option costs −log of its own, and the sum
+        of costs is limited by −log of that.
+        """
+        limit = -math.log(self.accept_all) if self.accept_all and self.accept else math.inf
         return Batch.of(
             [
-                Problem(tuple(len(choices) for choices in options), budget)
-                for options, budget in zip(self.options, self.budgets, strict=True)
+                Problem(
+                    tuple(len(choices) for choices in options),
+                    budget,
+                    costs=None if limit == math.inf else tuple(map(_find_costs, self.accept[number])),
+                    cost_limit=limit,
+                )
+                for number, (options, budget) in enumerate(zip(self.options, self.budgets, strict=True))
             ]
         )
 
@@ -133,18 +184,24 @@ class Space:
         )
 
     def changes(self, problem: int, choice: Sequence[int] | Choices) -> list[dict[str, Any]]:
-        """What a choice changes: position, start and end offset in the original text, old and new word."""
-        spans = self.texts[problem].spans()
+        """What a choice changes: position, start and end offset in the original text, old and new word, probability."""
+        spans, words = self.texts[problem].spans(), self.words(problem, choice)
+        known = self.accept[problem] if self.accept else None
         return [
-            {"position": number, "start": spans[number][0], "end": spans[number][1], "old": old, "new": new}
-            for number, (old, new) in enumerate(
-                zip(self.texts[problem].words, self.words(problem, choice), strict=True)
-            )
+            {
+                "position": number,
+                "start": spans[number][0],
+                "end": spans[number][1],
+                "old": old,
+                "new": new,
+                "accept": None if known is None else known[number][choice[number]],
+            }
+            for number, (old, new) in enumerate(zip(self.texts[problem].words, words, strict=True))
             if old != new
         ]
 
     @cached_property
     def hash(self) -> str:
-        """Identifies exactly this space: any other text, candidate, order or budget gives another hash."""
-        content = [[str(text) for text in self.texts], self.options, self.budgets]
+        """Identifies exactly this space: any other text, candidate, probability, order or budget gives another hash."""
+        content = [[str(text) for text in self.texts], self.options, self.budgets, self.accept, self.accept_all]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]

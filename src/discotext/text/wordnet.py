@@ -17,7 +17,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 LETTERS = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}  # WordNet's letter for each part of speech
@@ -36,6 +36,11 @@ class WordNet:
     related: dict[tuple[str, str], dict[str, float]]
     opposites: frozenset[tuple[str, str]]
     phrases: frozenset[tuple[str, ...]]
+
+    @cached_property
+    def beginnings(self) -> frozenset[tuple[str, ...]]:
+        """The first two words of the phrases of three."""
+        return frozenset(phrase[:2] for phrase in self.phrases if len(phrase) == 3)
 
     def synonyms(self, lemma: str, part: str) -> dict[str, float]:
         """Words that may replace a lemma as this part of speech, with strengths, strongest first.

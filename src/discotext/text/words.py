@@ -64,6 +64,20 @@ class Words:
         """Whether all words are in capitals, so that capitals carry no information."""
         return bool(self.words) and all(word == word.upper() for word in self.words)
 
+    @cached_property
+    def lower(self) -> tuple[str, ...]:
+        """The words in lower case."""
+        return tuple(word.lower() for word in self.words)
+
+    @cached_property
+    def adjacent(self) -> tuple[bool, ...]:
+        """For each gap, whether it is white space alone, so that the words around it stand next to each other."""
+        return tuple(gap.isspace() for gap in self.gaps)
+
+    def starts_sentence(self, number: int) -> bool:
+        """Whether a sentence, a line or a quotation starts at this word."""
+        return number == 0 or not SENTENCE_BREAKS.isdisjoint(self.gaps[number])
+
     def spans(self) -> list[tuple[int, int]]:
         """The start and end offset of each word in the text."""
         offsets, at = [], len(self.gaps[0])
@@ -157,15 +171,15 @@ class WordContext:
     tags: tuple[str, ...]
     number: int
 
-    @cached_property
+    @property
     def word(self) -> str:
         return self.text.words[self.number]
 
-    @cached_property
+    @property
     def lower(self) -> str:
-        return self.word.lower()
+        return self.text.lower[self.number]
 
-    @cached_property
+    @property
     def tag(self) -> str:
         return self.tags[self.number]
 
@@ -177,7 +191,7 @@ class WordContext:
     @property
     def starts_sentence(self) -> bool:
         """Whether a sentence, a line or a quotation starts here."""
-        return self.number == 0 or any(sign in SENTENCE_BREAKS for sign in self.text.gaps[self.number])
+        return self.text.starts_sentence(self.number)
 
     def before(self, steps: int) -> str:
         """The word `steps` words earlier, in lower case; empty past the start of the text or any punctuation."""
@@ -188,8 +202,9 @@ class WordContext:
         return self._look(steps)
 
     def _look(self, steps: int) -> str:
-        there = self.number + steps
-        if not 0 <= there < len(self.text):
+        there, text = self.number + steps, self.text
+        if not 0 <= there < len(text.words):
             return ""
-        gaps = self.text.gaps[min(self.number, there) + 1 : max(self.number, there) + 1]
-        return self.text.words[there].lower() if all(gap.isspace() for gap in gaps) else ""
+        # The gap before a word has the word's number.
+        between = range(self.number + 1, there + 1) if steps > 0 else range(there + 1, self.number + 1)
+        return text.lower[there] if all(text.adjacent[gap] for gap in between) else ""

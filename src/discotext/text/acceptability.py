@@ -1,0 +1,167 @@
+"""Acceptability: the probability that most people accept a swap in its place.
+
+One number decides which candidates a word has. A scorer estimates it from features of the word, the candidate and the
+words around; it was fitted to judgements of people (SWORDS: each substitute judged by up to ten of them), and its
+probabilities are calibrated: of the swaps that get 0.7, about 70 % are acceptable to most people. What was measured on
+documents that took no part in the fit is in docs/benchmarks/candidates.md.
+
+`LightScorer` comes with the package. `EncoderScorer` (discotext.text.encoder_scorer) also reads the sentence with a
+transformer. For another language, or a notion of acceptability of your own, subclass `Scorer`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discotext.core.arrays import Floats
+from discotext.text.swap_features import Matrix, Occurrence, SwapFeatures
+from discotext.text.words import Words
+
+SCORER_FILE = "scorer.safetensors"
+DEFAULT_ACCEPT = 0.45
+
+
+class Scorer(ABC):
+    """Estimates the probability that most people accept a swap in its place.
+
+    name: identifies the scorer in settings.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def score(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
+    ) -> list[Floats]:
+        """The probability of each candidate of each occurrence.
+
+        least: probabilities below it need not be exact, only below it; a scorer may save itself work on them.
+        """
+
+    def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
+        """Whether a swap could have this probability in any sentence. Called before anything costly."""
+        return True
+
+    def settings(self) -> dict[str, Any]:
+        """What the probabilities depend on, for records."""
+        return {"scorer": self.name}
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A few small networks with one hidden layer each, whose logits are averaged, and the calibration of the mean.
+
+    mean, scale: (F,) of the features. inner: (E, F, H), inner_bias: (E, H). outer: (E, H), outer_bias: (E,).
+    slope, shift: of the logit, so that the probabilities are calibrated.
+    """
+
+    mean: Matrix
+    scale: Matrix
+    inner: NDArray[np.float32]
+    inner_bias: Matrix
+    outer: Matrix
+    outer_bias: Matrix
+    slope: float
+    shift: float
+
+    def logits(self, features: Matrix) -> Matrix:
+        """(S,) calibrated log-odds."""
+        scaled = np.clip((features - self.mean) / self.scale, -6, 6)
+        total = np.zeros(len(features), dtype=np.float32)
+        for inner, bias, outer, last in zip(self.inner, self.inner_bias, self.outer, self.outer_bias, strict=True):
+            total += np.maximum(scaled @ inner + bias, 0) @ outer + last
+        return np.asarray(self.slope * total / len(self.inner) + self.shift, dtype=np.float32)
+
+
+@cache
+def load_network(prefix: str = "light") -> tuple[Network, Floats]:
+    """A network of the package, and the least prior that swaps of each probability 0, 0.01, …, 1 have."""
+    from safetensors.numpy import load
+
+    arrays = load(resources.files("discotext.text.resources").joinpath(SCORER_FILE).read_bytes())
+    mine = {name.removeprefix(prefix + "."): value for name, value in arrays.items() if name.startswith(prefix + ".")}
+    slope, shift = mine.pop("calibration").tolist()
+    least = mine.pop("least_prior").astype(np.float64)
+    return Network(**mine, slope=slope, shift=shift), least
+
+
+def sigmoid(logits: NDArray[Any]) -> Floats:
+    """Probabilities of log-odds.
+
+    >>> sigmoid(np.array([0.0, 100.0]))
+    array([0.5, 1. ])
+    """
+    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -60, 60).astype(np.float64))))
+
+
+@dataclass(frozen=True, eq=False)
+class LightScorer(Scorer):
+    """The scorer in the package: needs no extra, and judges some hundred thousand swaps a second.
+
+    >>> from discotext.text.words import split
+    >>> asked = [Occurrence(0, 1, ("movie", "picture", "membrane"))]
+    >>> first, second, third = LightScorer().score([split("The film was fun.")], [["DT", "NN", "VBD", "NN"]], asked)[0]
+    >>> bool(first > second > third)
+    True
+    """
+
+    name = "light"
+    features: SwapFeatures = field(default_factory=SwapFeatures)
+
+    def logits(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]
+    ) -> tuple[Matrix, Matrix]:
+        """(S, F) the features of all swaps, and their (S,) log-odds."""
+        network, _ = load_network()
+        found = self.features.compute(texts, tags, asked)
+        return found, network.logits(found)
+
+    def score(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
+    ) -> list[Floats]:
+        return split_rows(sigmoid(self.logits(texts, tags, asked)[1]), asked) if asked else []
+
+    def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
+        return self.features.prior(word, tag, candidate) >= find_least_prior(least)
+
+
+def find_least_prior(least: float, prefix: str = "light") -> float:
+    """The prior that a swap must have for its probability to be this high in some sentence."""
+    return _round_down(prefix, int(100 * least))
+
+
+@cache
+def _round_down(prefix: str, percent: int) -> float:
+    return float(load_network(prefix)[1][percent])
+
+
+def split_rows(values: Floats, asked: Sequence[Occurrence]) -> list[Floats]:
+    """Values of all swaps, by occurrence."""
+    ends = np.cumsum([len(one.candidates) for one in asked])
+    return np.split(values, ends[:-1])
+
+
+SCORERS = ("light", "encoder", "full")
+
+
+def make_scorer(name: str, encoder: str | None = None, language_model: str | None = None) -> Scorer:
+    """Make the scorer of that name. encoder, language_model: folders of its models.
+
+    >>> make_scorer("light").name
+    'light'
+    """
+    if name not in SCORERS:
+        raise ValueError(f"there is no scorer {name!r}; choose one of {', '.join(SCORERS)}")
+    if name == "light":
+        return LightScorer()
+    from discotext.text.encoder_scorer import EncoderScorer, FullScorer
+
+    return EncoderScorer(encoder) if name == "encoder" else FullScorer(EncoderScorer(encoder), language_model)

