@@ -72,6 +72,7 @@ bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark vectors, c
 	$(BIN)/python -m benchmarks.vectors
 	$(BIN)/python -m benchmarks.candidates
 	$(BIN)/python -m benchmarks.audit score
+	$(BIN)/python -m benchmarks.acceptability
 	$(BIN)/python -m benchmarks.trec_optimum --victim victims/lstm_trec --cache victims/trec_truth
 	$(BIN)/python -m benchmarks.scaling victims/lstm_ag_news
 	$(BIN)/python -m benchmarks.tables

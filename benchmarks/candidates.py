@@ -22,6 +22,11 @@ MADE_FROM = {
     "vectors.safetensors": ("GloVe 6B 100d, counter-fitted with WordNet", "PDDL 1.0 (public domain); WordNet licence"),
     "wordnet.txt.gz": ("WordNet 3.1; `scripts/reviewed.txt`", "WordNet licence (goes along); MIT"),
     "LICENSE-WordNet.txt": ("the notice in WordNet's files", "–"),
+    "thesaurus.safetensors": (
+        "WordNet 3.1, the Moby thesaurus, word vectors; SWORDS and CoInCo",
+        "WordNet licence; public domain; CC BY 3.0 US",
+    ),
+    "scorer.safetensors": ("weights learnt from SWORDS and CoInCo", "MIT; CC BY 3.0 US"),
     "tagger.safetensors": ("weights learnt from spaCy's tags of film reviews", "MIT"),
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +208,41 @@ def audited() -> str:
     date, commit = audit.READ["date"], audit.READ["commit"]
     when = f"*Judged {date}, recorded at commit `{commit}`; `benchmarks/results/{audit.FILE.name}`.*"
     return f"{shown}\n\n{when}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"
+
+
+def _acceptance(rows: list[dict[str, Any]], first: str, name: Callable[[dict[str, Any]], str]) -> str:
+    cells = [
+        [
+            name(row),
+            _share(row["words"]),
+            f"{row['per word']:.2f}",
+            f"**{100 * row['acceptable']:.1f} %**",
+            f"{100 * row['low']:.0f} to {100 * row['high']:.0f}",
+            _share(row["promised"]),
+        ]
+        for row in rows
+    ]
+    return table([first, "words", "offers per word", "acceptable", "95 % interval", "promised"], cells)
+
+
+def acceptability() -> str:
+    rows = [row for row in rows_of("acceptability") if row["what"] == "level"]
+    return _acceptance(rows, "scorer", lambda row: f"`{row['scorer']}`, `--accept {row['accept']:g}`")
+
+
+def acceptability_parts() -> str:
+    rows = [row for row in rows_of("acceptability") if row["what"] == "part"]
+    return _acceptance(rows, "scorer", lambda row: f"`{row['scorer']}`, {row['part'].lower()} ({row['targets']})")
+
+
+def acceptability_f10() -> str:
+    rows = [row for row in rows_of("acceptability") if row["what"] == "F10"]
+    cells = [[f"`{row['scorer']}`", f"{row['accept']:g}", f"{row['F10']:.3f}"] for row in rows]
+    return table(["scorer", "`--accept`", "F10"], cells)
 
 
 def training() -> str:
@@ -432,6 +467,9 @@ def blocks() -> list[tuple[Path, str, str]]:
         (docs / "reference" / "packaged-data.md", "resources", resources()),
         (pages / "victims.md", "training", measured("training", training(), large)),
         (pages / "victims.md", "throughput", measured("throughput", throughput())),
+        (pages / "candidates.md", "acceptability", measured("acceptability", acceptability())),
+        (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
+        (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
         (pages / "candidates.md", "audit", audited()),
         (pages / "candidates.md", "tagging", measured("tagging", tagging())),
         (pages / "candidates.md", "simlex", measured("candidates", simlex(), of_kind("simlex"))),

@@ -29,8 +29,8 @@ ORDER = {
     "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
     "counterexamples",
     "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet thesaurus "
-    "inflection words swap_features acceptability encoder_scorer filters sources masked_lm tag_features tagging "
-    "candidates space",
+    "inflection words swap_features acceptability encoder_scorer scorers filters sources masked_lm tag_features "
+    "tagging candidates space",
     "data": "catalogue labels columns examples files registry",
     "victims": "model_files scikit_vocabulary score_reader subword_model timed_requests victim check "
     "function neural remote scikit subwords huggingface registry",

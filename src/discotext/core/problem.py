@@ -270,7 +270,7 @@ class Batch:
         wrong = beyond | out_of_range | (count_changes(choices) > self.budgets)
         if self.costs is not None:
             # Only choices that exist have a cost.
-            real = np.where(out_of_range[:, None], 0, inside)
+            real = np.where(np.asarray(out_of_range)[:, None], 0, inside)
             wrong |= self.room(real) < 0
         return np.asarray(wrong)
 

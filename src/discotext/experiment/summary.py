@@ -303,7 +303,7 @@ def summarise_lines(rows: Lines, seed: int = 0) -> SolverSummary:
     )
 
 
-def summarise_acceptance(rows: Lines) -> dict[str, float | None]:
+def summarise_acceptance(rows: Lines) -> dict[str, Any]:
     """How acceptable the flipped texts are expected to be; None where a probability is not known."""
     won = rows["won"]
     chances = rows["all_accepted"][won]

@@ -147,21 +147,3 @@ def split_rows(values: Floats, asked: Sequence[Occurrence]) -> list[Floats]:
     """Values of all swaps, by occurrence."""
     ends = np.cumsum([len(one.candidates) for one in asked])
     return np.split(values, ends[:-1])
-
-
-SCORERS = ("light", "encoder", "full")
-
-
-def make_scorer(name: str, encoder: str | None = None, language_model: str | None = None) -> Scorer:
-    """Make the scorer of that name. encoder, language_model: folders of its models.
-
-    >>> make_scorer("light").name
-    'light'
-    """
-    if name not in SCORERS:
-        raise ValueError(f"there is no scorer {name!r}; choose one of {', '.join(SCORERS)}")
-    if name == "light":
-        return LightScorer()
-    from discotext.text.encoder_scorer import EncoderScorer, FullScorer
-
-    return EncoderScorer(encoder) if name == "encoder" else FullScorer(EncoderScorer(encoder), language_model)

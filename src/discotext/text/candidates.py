@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from discotext.core.arrays import Floats
-from discotext.text.acceptability import DEFAULT_ACCEPT, LightScorer, Scorer, make_scorer
+from discotext.text.acceptability import DEFAULT_ACCEPT, LightScorer, Scorer
 from discotext.text.filters import (
     DEFAULT_FILTERS,
     STANDARD_FILTERS,
@@ -27,6 +27,7 @@ from discotext.text.filters import (
 )
 from discotext.text.inflection import match_inflection
 from discotext.text.packaged_vectors import load_packaged_vectors
+from discotext.text.scorers import make_scorer
 from discotext.text.sources import (
     AllOf,
     AnyOf,

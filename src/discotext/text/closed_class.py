@@ -53,5 +53,15 @@ CALENDAR = frozenset(
     """.split()
 )
 
-# Function words that are ordinary words as this part of speech.
-CONTENT_USES = frozenset({("like", "VERB"), ("kind", "ADJ"), ("kind", "NOUN"), ("second", "NOUN"), ("well", "ADJ")})
+# Stop words that are nouns, verbs, adjectives or adverbs in many sentences. Where the tagger says so, other words may
+# replace them, and they may replace others.
+OPEN_CLASS = frozenset(
+    """
+    almost apart best better come came coming even far few forward further get gets getting got go goes going gone went
+    indeed just kind last later latter let lets like likely likewise little lot lots made make makes making many maybe
+    meanwhile moreover mostly nearly often ok okay only outside perhaps quite rather really several sometimes soon sort
+    still thing things together use used very way ways well whole bit day days year years month months week weeks hour
+    hours minute minutes time times today tonight again always ago ahead already also anyway aside away back enough
+    instead otherwise therefore thus yet
+    """.split()
+)

@@ -226,15 +226,19 @@ class FullScorer(Scorer):
         import torch
 
         tokeniser, model = self._model
+
+        def tokenise(part: str) -> list[int]:
+            return list(tokeniser(part, add_special_tokens=False)["input_ids"])
+
         word = text.words[position]
         window = Window.of(text, position, word, LM_BEFORE, LM_AFTER)
         space = " " if window.before.strip() and window.before[-1:].isspace() else ""
         start = [tokeniser.bos_token_id or tokeniser.eos_token_id]
         if window.before.strip():
-            start += tokeniser(window.before.rstrip())["input_ids"]
-        after = tokeniser(window.after)["input_ids"][:LM_TOKENS] if window.after else []
+            start += tokenise(window.before.rstrip())
+        after = tokenise(window.after)[:LM_TOKENS] if window.after else []
         forms = [word, *(match_case(word, one) for one in candidates)]
-        rows = [start + tokeniser(space + form)["input_ids"] + after for form in forms]
+        rows = [start + tokenise(space + form) + after for form in forms]
         ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
         mask = np.zeros_like(ids)
         for number, row in enumerate(rows):

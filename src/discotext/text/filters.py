@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
 
-from discotext.text.closed_class import CALENDAR, CONTENT_USES, NEGATING_PREFIXES, NEGATIONS, NUMBERS, STOP_WORDS
+from discotext.text.closed_class import CALENDAR, NEGATING_PREFIXES, NEGATIONS, NUMBERS, OPEN_CLASS, STOP_WORDS
 from discotext.text.inflection import PARTS, find_lemmas, inflect, is_spelling_of, lemmatise, match_inflection
 from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.vectors import WordVectors
@@ -51,10 +51,10 @@ class StopWords(Filter):
     name = "stop-words"
 
     def keeps(self, context: WordContext) -> bool:
-        return self._is_stop_word(context.lower) and (context.lower, PARTS.get(context.tag)) not in CONTENT_USES
+        return self._is_stop_word(context.lower) and not (context.lower in OPEN_CLASS and context.tag in PARTS)
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
-        return self._is_stop_word(candidate)
+        return self._is_stop_word(candidate) and candidate not in OPEN_CLASS
 
     @staticmethod
     def _is_stop_word(word: str) -> bool:
