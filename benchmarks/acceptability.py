@@ -3,7 +3,7 @@
     python -m benchmarks.acceptability          needs DISCOTEXT_DATA with the folder swords/
 
 `results/acceptability.tsv` has, for targets of SWORDS, the candidates that pass the filters and the probability that
-each scorer gives them when fitted without the target's document (five folds by document; `scripts/build_scorer.py`).
+each scorer gives them when fitted without the target's document (five folds by document; `python -m scripts.scorer`).
 This script looks up what people said. A swap is acceptable if more than half of up to ten people accept it; offers that
 nobody judged are left out of shares, and count as wrong in F10, the benchmark's own figure.
 """

@@ -345,8 +345,13 @@ def found() -> str:
     passes = [f"{(row['forwards'] + row['backwards']) / row['attacked']:.0f}" for row in (ours, theirs)]
     relu = {row["solver"]: row for row in rows_of("optimality") if row["networks"].startswith("relu")}
     optimum = [f"{relu[name]['hits %']:.1f} %" for name in ("disco-high", "greedy")]
+    levels = {(row["scorer"], row["accept"]): row for row in rows_of("acceptability") if row["what"] == "level"}
+    light, full = levels["light", 0.5], levels["full", 0.6]
     lines = [
         demo_sentence(),
+        f"Of the swaps offered at `--accept 0.5`, {100 * light['acceptable']:.0f} % are acceptable to most people "
+        f"(SWORDS, documents left out of the fit; {100 * light['words']:.0f} % of the words have one); with the scorer "
+        f"that reads the sentence, at 0.6, {100 * full['acceptable']:.0f} % ({100 * full['words']:.0f} %).",
         f"On {ours['n']} news texts, with the same LSTM, candidates and budget of 20 %, `disco` leaves {left[0]} "
         f"accuracy in {passes[0]} passes per text; TextAttack's greedy search leaves {left[1]} in {passes[1]}.",
         f'On 500 random networks whose optimum is known by enumeration, `Disco(effort="high")` finds the optimum of '

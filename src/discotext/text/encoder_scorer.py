@@ -6,13 +6,15 @@ language model says how much likelier the words from here on are with the candid
 only about swaps that can still reach the probability wanted. This needs the extra `hf`.
 
 The networks were fitted to these two models, so others may be named only by those who fit them anew
-(`scripts/build_scorer.py`).
+(`python -m scripts.scorer`).
 """
 
 from __future__ import annotations
 
 import importlib.util
+import io
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
@@ -186,7 +188,8 @@ class FullScorer(Scorer):
             require("gguf", extra="hf", reason="a GGUF file")
             where, settings["gguf_file"] = str(Path(where).parent), Path(where).name
         try:
-            with silence(transformers):
+            # Unpacking a GGUF file draws a bar of its own.
+            with silence(transformers), redirect_stderr(io.StringIO()):
                 tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
                 model = transformers.AutoModelForCausalLM.from_pretrained(where, dtype=torch.float32, **settings)
         except (OSError, ValueError, KeyError) as error:

@@ -2,7 +2,7 @@
 
 Whether a swap is acceptable depends on the sentence; how often it is does not. So much is known beforehand, for a word,
 a part of speech and a candidate: the *prior*, learnt from substitutions that people proposed and judged, from what
-WordNet, a thesaurus and several vector spaces say of the pair. `scripts/build_scorer.py` builds the table from all
+WordNet, a thesaurus and several vector spaces say of the pair. `python -m scripts.scorer` builds the table from all
 pairs whose prior is not negligible; docs/reference/packaged-data.md names its sources and licences.
 """
 

@@ -1,0 +1,1 @@
+"""How thesaurus.safetensors and scorer.safetensors are made; `python -m scripts.scorer --help`."""
