@@ -164,6 +164,21 @@ def test_levels_give_a_summary_each_and_less_is_flipped_at_higher_ones():
         result.p_value("greedy", "greedy")
 
 
+def test_a_run_with_levels_is_resumed_read_and_shown(tmp_path):
+    given = {"words": [1, 3], "accept": [0.2, 0.5], "out": tmp_path / "run"}
+    first = discotext.attack(scores, (TEXTS[:2], [0, 0]), **given)
+    again = discotext.attack(scores, (TEXTS[:2], [0, 0]), **given)
+    assert [one.as_dict() for one in first.records] == [one.as_dict() for one in again.records]
+    for arguments in (["report", "run"], ["report", "run", "--csv", "run.csv"]):
+        command = [sys.executable, "-m", "discotext", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "accept ≥ 0.5" in page
+    with (tmp_path / "run.csv").open(encoding="utf-8") as file:
+        assert {row["accept"] for row in csv.DictReader(file)} == {"0.2", "0.5"}
+
+
 def test_what_is_expected_of_people_follows_from_the_records():
     result = discotext.attack(scores, (TEXTS[:2], [0, 0]), words=3, accept=0.2)
     figures = result.summary.solvers["greedy"]

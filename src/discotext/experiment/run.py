@@ -22,7 +22,9 @@ SETTINGS = {
     "version": str, "victim": str, "labels": list, "data": str, "n": int, "solvers": dict, "budgets": list,
     "seed": int, "chunk": int, "shard": str,
 }  # fmt: skip
-BUDGET = re.compile(r"[0-9]{1,18} words|[01]|[01]?\.[0-9]{1,99}|[0-9](\.[0-9]{1,99})?e-[0-9]{1,18}")
+LEVEL = r"[01]|0\.[0-9]{1,99}|[0-9]E-[0-9]{1,9}"
+SHARE = r"[01]|[01]?\.[0-9]{1,99}|[0-9](\.[0-9]{1,99})?e-[0-9]{1,18}"
+BUDGET = re.compile(rf"([0-9]{{1,18}} words|{SHARE})(, accept ({LEVEL}))?")
 SHARD = re.compile(r"[1-9][0-9]{0,8}/[1-9][0-9]{0,8}")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from discotext.experiment.record import Record
+from discotext.experiment.record import Budget, Record
 from discotext.experiment.report.markup import Markup, element
 from discotext.experiment.run import Run
 from discotext.experiment.summary import Estimate, SolverSummary, Summary
@@ -23,8 +23,9 @@ class Strongest:
 
     @classmethod
     def of(cls, run: Run) -> Strongest:
-        # Numbers of words and shares are never mixed in a run, so the largest value is the largest budget.
-        budget, summary = max(run.begun, key=lambda pair: pair[1].budget)
+        # Numbers of words and shares are never mixed in a run, so the largest value is the largest budget; and where
+        # less need be acceptable, more is allowed.
+        budget, summary = max(run.begun, key=lambda pair: (pair[1].budget, -(pair[1].accept or 0.0)))
         rows = summary.solvers
 
         def weakness(name: str) -> tuple[float, ...]:
@@ -53,12 +54,15 @@ class Strongest:
 def format_budget(budget: str, of: str = " of the words") -> str:
     """A budget in words.
 
-    >>> format_budget("0.2"), format_budget("1 words"), format_budget("3 words")
-    ('20\xa0% of the words', '1 word', '3 words')
+    >>> format_budget("0.2"), format_budget("1 words"), format_budget("3 words, accept 0.8")
+    ('20\xa0% of the words', '1 word', '3 words, accept ≥ 0.8')
     """
-    if budget.endswith(" words"):
-        return "1 word" if budget == "1 words" else budget
-    return f"{100 * float(budget):g}\u00a0%{of}"
+    parsed = Budget.parse(budget)
+    if parsed.words is not None:
+        changes = "1 word" if parsed.words == 1 else f"{parsed.words} words"
+    else:
+        changes = f"{100 * parsed.value:g}\u00a0%{of}"
+    return changes if parsed.accept is None else f"{changes}, accept ≥ {parsed.accept}"
 
 
 def format_percent(value: float | None, digits: int = 1) -> str:

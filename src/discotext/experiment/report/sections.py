@@ -7,6 +7,7 @@ strongest: of the largest budget, the solver that leaves the least accuracy.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from discotext.experiment import coverage
 from discotext.experiment.quality import MEASURES
@@ -23,7 +24,7 @@ from discotext.experiment.report.figures import (
 )
 from discotext.experiment.report.markup import Markup, element, join
 from discotext.experiment.run import Run
-from discotext.experiment.summary import Estimate, mcnemar, summarise
+from discotext.experiment.summary import Estimate, Summary, mcnemar, summarise
 
 OF = " of the words (or one)"  # of a short text, too, one word may change
 
@@ -41,7 +42,9 @@ def write_headline(attack: Strongest) -> Markup:
         )
         moved = f"accuracy falls from {before} to {after}" if before != after else f"accuracy stays at {after}"
         share = format_percent(row.success_rate, 0)
-        said = f"Changing at most {format_budget(attack.budget, OF)} flips {share} of {what}: {moved}."
+        allowed = format_budget(attack.budget, OF)
+        comma = "," if "accept" in allowed else ""
+        said = f"Changing at most {allowed}{comma} flips {share} of {what}: {moved}."
     assert row.adversarial_accuracy is not None  # there are records
     low, high = row.adversarial_accuracy.low, row.adversarial_accuracy.high
     more = [
@@ -50,6 +53,11 @@ def write_headline(attack: Strongest) -> Markup:
     ]
     if row.perturbation is not None:
         more.append(f"Where it succeeds it changes {format_percent(row.perturbation)} of a text’s words on average.")
+    if row.acceptable is not None and row.accepted_accuracy is not None:
+        more.append(
+            f"Most people are expected to accept {format_percent(row.acceptable, 0)} of these swaps; counting only "
+            f"texts in which they accept every swap, accuracy is {format_percent(row.accepted_accuracy)}."
+        )
     if row.optimal == 1:
         more.append("This is the true worst case: every verdict is proved.")
     elif row.optimal:
@@ -152,16 +160,30 @@ def chart_accuracy(attack: Strongest) -> Markup:
         return wrap_chart(draw_bars(bars))
     series: dict[str, list[Point]] = {}
     budgets = sorted(run.begun, key=lambda pair: pair[1].budget)
+    levels = list(dict.fromkeys(one.accept for _, one in budgets))
+    if len(levels) == len(budgets):
+        return wrap_chart(draw_levels([one for _, one in budgets]))
     for _, one in budgets:
         for name, row in one.solvers.items():
             # With no budget at all, accuracy is what it was before.
             start = [_point(0, row.original_accuracy)] if one.budget > 0 else []
+            name = name if len(levels) == 1 else f"{name}, accept ≥ {one.accept:g}"
             series.setdefault(name, start).append(_point(float(one.budget), row.adversarial_accuracy))
-    shares = not attack.budget.endswith(" words")
-    ticks = [(float(one.budget), f"{100 * one.budget:g} %" if shares else str(one.budget)) for _, one in budgets]
-    ticks = [(0.0, "0 %" if shares else "0"), *(tick for tick in ticks if tick[0] > 0)]
+    shares = " words" not in attack.budget
+    found = {float(one.budget): f"{100 * one.budget:g} %" if shares else str(one.budget) for _, one in budgets}
+    ticks = [(0.0, "0 %" if shares else "0"), *(tick for tick in found.items() if tick[0] > 0)]
     axis = "share of words that may change" if shares else "words that may change"
     return wrap_chart(draw_curve(series, ticks, axis))
+
+
+def draw_levels(summaries: Sequence[Summary]) -> Markup:
+    """Accuracy by how acceptable each swap must be, under one budget."""
+    series: dict[str, list[Point]] = {}
+    for one in sorted(summaries, key=lambda one: one.accept or 0.0):
+        for name, row in one.solvers.items():
+            series.setdefault(name, []).append(_point(one.accept or 0.0, row.adversarial_accuracy))
+    ticks = [(one.accept or 0.0, f"{one.accept:g}") for one in summaries]
+    return draw_curve(series, ticks, "least probability that most people accept a swap")
 
 
 def wrap_chart(chart: Markup) -> Markup:
