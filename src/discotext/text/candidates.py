@@ -178,7 +178,7 @@ class Candidates:
         kept: dict[str, float] = {}
         for word, chance in pairs[: self.limit]:
             kept.setdefault(match_case(found.word, word), chance)
-        return replace(found, candidates=tuple(kept), refused=refused, accept=tuple(kept.values()))
+        return Replacements(found.word, found.start, found.end, tuple(kept), refused, tuple(kept.values()))
 
     def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:
         """What does not depend on the sentence."""

@@ -291,7 +291,7 @@ class Phrase(Filter):
         if key not in self._left:
             phrases = self.source.phrases
             self._left[key] = self._is_compound(before, word) or any(
-                (other, one) in phrases for other in self._possible_bases(before) for one in (word, lemma)
+                (other, one) in phrases for other in _possible_bases(before) for one in (word, lemma)
             )
         return self._left[key]
 
@@ -308,18 +308,17 @@ class Phrase(Filter):
     def _is_in_three(self, context: WordContext, here: set[str], before: str, after: str) -> bool:
         """Whether the word is the first, second or third of a phrase of three."""
         known, phrases = self.source.beginnings, self.source.phrases
-        if before and after:
-            for other in self._possible_bases(before):
-                if any((other, word) in known and (other, word, after) in phrases for word in here):
-                    return True
-        if after and any((word, after) in known and (word, after, context.after(2)) in phrases for word in here):
-            return True
-        first = context.before(2) if before else ""
-        return bool(first) and any(
-            (other, before) in known and (other, before, word) in phrases
-            for other in self._possible_bases(first)
-            for word in here
-        )
+        for word in here:
+            if after and (word, after) in known and (word, after, context.after(2)) in phrases:
+                return True
+            if before and after:
+                for other in _possible_bases(before):
+                    if (other, word) in known and (other, word, after) in phrases:
+                        return True
+        for other in _possible_bases(context.before(2)) if before else ():
+            if (other, before) in known and any((other, before, word) in phrases for word in here):
+                return True
+        return False
 
     def _is_compound(self, first: str, second: str) -> bool:
         """Whether two words are also written as one."""
@@ -327,10 +326,11 @@ class Phrase(Filter):
             return False
         return bool({(first + second, "n"), (first + _make_singular(second), "n")} & self.source.parts)
 
-    @staticmethod
-    def _possible_bases(word: str) -> set[str]:
-        """A word and its possible dictionary forms, since the first word of a phrase is inflected (`turned out`)."""
-        return {word, *find_lemmas(word, "VERB"), *find_lemmas(word, "NOUN")} if word else set()
+
+@lru_cache(1 << 16)
+def _possible_bases(word: str) -> tuple[str, ...]:
+    """A word and its possible dictionary forms, since the first word of a phrase is inflected (`turned out`)."""
+    return tuple({word, *find_lemmas(word, "VERB"), *find_lemmas(word, "NOUN")}) if word else ()
 
 
 def _make_singular(word: str) -> str:

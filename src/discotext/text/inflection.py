@@ -27,6 +27,7 @@ GUESSED_PARTS = ("NOUN", "VERB")
 CACHE_SIZE = 1 << 17
 
 
+@lru_cache(CACHE_SIZE)
 def lemmatise(word: str, tag: str) -> str:
     """Return the dictionary form of a word with this tag; the word itself if it is not in the tables.
 

@@ -195,10 +195,16 @@ class WordContext:
 
     def before(self, steps: int) -> str:
         """The word `steps` words earlier, in lower case; empty past the start of the text or any punctuation."""
+        number, text = self.number, self.text
+        if steps == 1:  # asked for most often
+            return text.lower[number - 1] if number and text.adjacent[number] else ""
         return self._look(-steps)
 
     def after(self, steps: int) -> str:
         """The word `steps` words later, in lower case; empty past the end of the text or any punctuation."""
+        number, text = self.number, self.text
+        if steps == 1:
+            return text.lower[number + 1] if number + 1 < len(text.words) and text.adjacent[number + 1] else ""
         return self._look(steps)
 
     def _look(self, steps: int) -> str:
