@@ -169,6 +169,7 @@ def main() -> None:
         )
     chances["full"] = sigmoid(full)
     last = fit.LogisticRegression(C=10).fit(stacked[fitted_on], accepted[fitted_on])
+    arrays["full.least_prior"] = fit.find_least_priors(light[judged, 0], chances["full"][judged]).astype(np.float32)
     arrays["full.weights"] = np.array([*last.coef_[0], last.intercept_[0]], dtype=np.float32)
     if given.limit:
         return

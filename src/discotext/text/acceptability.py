@@ -82,15 +82,23 @@ class Network:
 
 
 @cache
-def load_network(prefix: str = "light") -> tuple[Network, Floats]:
-    """A network of the package, and the least prior that swaps of each probability 0, 0.01, …, 1 have."""
+def load_arrays() -> dict[str, NDArray[Any]]:
+    """The weights in the package, by scorer and name; `least_prior`: what nearly all swaps of 0, 0.01, …, 1 have."""
     from safetensors.numpy import load
 
-    arrays = load(resources.files("discotext.text.resources").joinpath(SCORER_FILE).read_bytes())
-    mine = {name.removeprefix(prefix + "."): value for name, value in arrays.items() if name.startswith(prefix + ".")}
-    slope, shift = mine.pop("calibration").tolist()
-    least = mine.pop("least_prior").astype(np.float64)
-    return Network(**mine, slope=slope, shift=shift), least
+    return dict(load(resources.files("discotext.text.resources").joinpath(SCORER_FILE).read_bytes()))
+
+
+@cache
+def load_network(prefix: str = "light") -> Network:
+    """A network of the package."""
+    mine = {
+        name.removeprefix(prefix + "."): value
+        for name, value in load_arrays().items()
+        if name.startswith(prefix + ".") and not name.endswith((".calibration", ".least_prior"))
+    }
+    slope, shift = load_arrays()[f"{prefix}.calibration"].tolist()
+    return Network(**mine, slope=slope, shift=shift)
 
 
 def sigmoid(logits: NDArray[Any]) -> Floats:
@@ -120,9 +128,8 @@ class LightScorer(Scorer):
         self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]
     ) -> tuple[Matrix, Matrix]:
         """(S, F) the features of all swaps, and their (S,) log-odds."""
-        network, _ = load_network()
         found = self.features.compute(texts, tags, asked)
-        return found, network.logits(found)
+        return found, load_network().logits(found)
 
     def score(
         self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
@@ -140,7 +147,7 @@ def find_least_prior(least: float, prefix: str = "light") -> float:
 
 @cache
 def _round_down(prefix: str, percent: int) -> float:
-    return float(load_network(prefix)[1][percent])
+    return float(load_arrays()[f"{prefix}.least_prior"][percent])
 
 
 def split_rows(values: Floats, asked: Sequence[Occurrence]) -> list[Floats]:
