@@ -291,3 +291,10 @@ def test_a_model_that_is_not_there_is_named(tmp_path):
     pytest.importorskip("transformers")
     with pytest.raises(ValueError, match="there is no folder"):
         make_candidates(scorer="encoder", encoder=str(tmp_path / "none"), accept=0.1)("A good film.")
+
+
+@needs_torch
+def test_a_language_model_that_is_not_there_is_named(models):
+    finder = make_candidates(scorer="full", encoder=models[0], language_model="none.gguf", accept=0.1)
+    with pytest.raises(ValueError, match=r"there is no file 'none\.gguf'"):
+        finder("A good film.")

@@ -91,7 +91,7 @@ def find_least_priors(priors: np.ndarray, chances: np.ndarray) -> np.ndarray:
     for level in range(101):
         inside = chances >= level / 100
         if inside.sum() > 20:
-            found[level] = np.quantile(priors[inside], 0.01)
+            found[level] = np.quantile(priors[inside], 0.002) - 0.8  # a margin for words that were not judged
     known = ~np.isnan(found)
     found[~known] = found[known][-1]
     found = np.minimum.accumulate(found[::-1])[::-1]

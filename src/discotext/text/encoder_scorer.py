@@ -194,6 +194,8 @@ class FullScorer(Scorer):
         where = find_model(SMOLLM, self.language_model)
         settings: dict[str, Any] = {"trust_remote_code": False}
         if where.endswith(".gguf"):
+            if not Path(where).is_file():
+                raise ValueError(f"there is no file {where!r} with {role}; name a .gguf file or a folder")
             require("gguf", extra="hf", reason="a GGUF file")
             where, settings["gguf_file"] = str(Path(where).parent), Path(where).name
         try:
