@@ -245,6 +245,23 @@ def acceptability_f10() -> str:
     return table(["scorer", "`--accept`", "F10"], cells)
 
 
+def label_safety() -> str:
+    """What `--keep-meaning` refuses, and what it does to accuracy under attack."""
+    rows = [
+        [
+            "`--keep-meaning`" if row["keep_meaning"] else "default",
+            row["which"],
+            f"{row['swaps']:,}",
+            f"{_share(row['moving'])} ({_share(row['moving_interval'][0])}–{_share(row['moving_interval'][1])})",
+            _share(row["turned"]),
+            f"{_share(row['clean'])} → {_share(row['attacked'])}",
+        ]
+        for row in rows_of("label_safety")
+    ]
+    headings = ["candidates", "swaps", "number", "moving (95 %)", "sign turned", "accuracy under attack"]
+    return table(headings, rows)
+
+
 def training() -> str:
     """Large data sets only: how small ones are trained has changed since these were measured."""
     rows = [
@@ -475,6 +492,7 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "candidates.md", "acceptability", measured("acceptability", acceptability())),
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
+        (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
         (pages / "candidates.md", "audit", audited()),
         (pages / "candidates.md", "tagging", measured("tagging", tagging())),
         (pages / "candidates.md", "simlex", measured("candidates", simlex(), of_kind("simlex"))),

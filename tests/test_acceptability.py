@@ -14,6 +14,7 @@ from discotext import Candidates, Space
 from discotext.text import LightScorer, Scorer, make_candidates, make_scorer, split
 from discotext.text.acceptability import Occurrence, load_arrays, load_network
 from discotext.text.inflection import is_spelling_of
+from discotext.text.polarity import load_polarity
 from discotext.text.swap_features import FEATURES, SwapFeatures
 from discotext.text.thesaurus import load_thesaurus
 from discotext.text.wordnet import load_wordnet
@@ -298,3 +299,32 @@ def test_a_language_model_that_is_not_there_is_named(models):
     finder = make_candidates(scorer="full", encoder=models[0], language_model="none.gguf", accept=0.1)
     with pytest.raises(ValueError, match=r"there is no file 'none\.gguf'"):
         finder("A good film.")
+
+
+def test_keep_meaning_refuses_what_makes_a_word_more_positive_or_negative():
+    text = "The movie was great but the plot was terrible."
+    plain, kept = (make_candidates(accept=0.2, keep_meaning=keep)(text) for keep in (False, True))
+    ratings = load_polarity()
+    great = {one.word: one for one in kept}["great"]
+    assert "wonderful" in great.candidates
+    assert ("good", "polarity") in great.refused
+    for before, after in zip(plain, kept, strict=True):
+        assert {name for name, _ in after.refused if name not in before.candidates} <= {n for n, _ in before.refused}
+        for name in after.candidates:
+            assert abs(ratings.get(after.word.lower(), 0) - ratings.get(name.lower(), 0)) <= 1
+
+
+@needs_torch
+def test_reading_many_places_at_once_gives_what_each_gives_alone(models):
+    from discotext.text.continuation import Continuations, Place
+
+    model = Continuations(models[1], after=4)
+    places = [
+        Place("The movie was ", ["good", "great", "unbelievably fine"], ", and the actors were"),
+        Place("", ["It", "This"], " is a bad idea"),
+        Place("They really like the old theatre near the ", ["river", "stream"], ""),
+    ]
+    together = model.compare(places)
+    for place, found in zip(places, together, strict=True):
+        assert found == pytest.approx(model.compare([place])[0], abs=1e-4)
+        assert len(found) == len(place.forms) - 1

@@ -19,22 +19,23 @@ PACKAGE = ROOT / "src" / "discotext"
 LAYERS = "version support core search solvers theory text data victims experiment cli __main__".split()
 # The same inside each folder.
 ORDER = {
-    "support": "errors extras files intervals keywords lazy redaction",
-    "core": "arrays objectives padding problem embedding oracle relaxation penalty rounding sampling solution swaps "
-    "wrappers multilinear oracle_check",
+    "support": "errors extras files garbage intervals keywords lazy redaction",
+    "core": "arrays objectives padding problem reach chain_reach embedding oracle relaxation penalty rounding sampling "
+    "solution swaps wrappers multilinear oracle_check",
     "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe rounds survey sweep pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
     "left_to_right local_search random ranked_greedy stochastic_greedy",
-    "theory": "activation bounds hardness linear_bag random_networks rates verdict independence change_matroid "
+    "theory": "activation hardness linear_bag random_networks rates verdict independence change_matroid "
     "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
     "counterexamples",
     "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet thesaurus "
-    "inflection words swap_features acceptability encoder_scorer scorers filters sources masked_lm tag_features "
-    "tagging candidates space",
+    "inflection words swap_features acceptability continuation encoder_scorer scorers filters polarity sources "
+    "masked_lm tag_features tagging candidates space",
     "data": "catalogue labels columns examples files registry",
-    "victims": "model_files scikit_vocabulary score_reader subword_model timed_requests victim check "
-    "function neural remote scikit subwords huggingface registry",
-    "victims/neural": "networks victim store training train_victim",
+    "victims": "model_files scikit_vocabulary score_reader subword_model timed_requests victim check linear_pipeline "
+    "linear_text linear_bound function neural remote scikit subwords huggingface registry",
+    "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim store training "
+    "train_victim",
     "experiment": "judges record summary coverage quality run_folder job preflight run task execution attack merge "
     "paper report",
     "experiment/execution": "ray_address scheduler worker processes ray executors",

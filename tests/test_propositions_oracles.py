@@ -54,44 +54,51 @@ def test_the_oracles_keep_the_laws_of_oracles(name, batch, oracle):
 
 
 @pytest.mark.parametrize(("name", "batch", "oracle"), ORACLES, ids=[name for name, *_ in ORACLES])
-def test_no_completion_beats_the_bound_and_complete_choices_meet_it(name, batch, oracle):
+def test_no_allowed_choice_reaches_the_goal_with_fewer_changes_than_the_reach(name, batch, oracle):
     rng = np.random.default_rng(5)
-    exact = isinstance(oracle, LinearBag)
-    informative = 0
+    exact, informative = isinstance(oracle, LinearBag), 0
     for _ in range(60):
         problem = int(rng.integers(len(batch)))
-        counts = batch[problem].counts
-        full = np.array([int(rng.integers(k)) for k in counts], dtype=np.int32)
-        partial = np.where(rng.random(len(counts)) < 0.5, -1, full).astype(np.int32)
-        remaining = int(rng.integers(len(counts) + 1))
-        completions = [
-            c
-            for c in product(*([int(v)] if v >= 0 else range(k) for v, k in zip(partial, counts, strict=True)))
-            if sum(c[i] != 0 for i in range(len(counts)) if partial[i] < 0) <= remaining
-        ]
-        rows = np.array(completions, dtype=np.int32).reshape(len(completions), len(counts))
-        best = oracle.score(np.full(len(rows), problem), rows).max()
-        padded = np.pad(partial, (0, 2))[None]
-        bound = float(oracle.bound(np.array([problem]), padded, np.array([remaining]))[0])
-        assert bound >= best - 1e-9
+        counts, budget = batch[problem].counts, batch[problem].budget
+        allowed = [np.flatnonzero(rng.random(k) < 0.7).tolist() or [int(rng.integers(k))] for k in counts]
+        rows = np.array([c for c in product(*allowed) if np.count_nonzero(c) <= budget], dtype=np.int32)
+        if not len(rows) or not counts:
+            continue
+        scores = oracle.score(np.full(len(rows), problem), rows)
+        goal = float(rng.choice(scores)) + float(rng.normal()) * (0.1 + scores.std())
+        flat = np.concatenate([np.isin(np.arange(k), some) for k, some in zip(counts, allowed, strict=True)])
+        found = oracle.reach(np.array([problem]), flat, np.array([goal]))
+        changes = np.count_nonzero(rows, axis=1).astype(float)
+        fewest = changes[scores >= goal].min(initial=np.inf)
+        assert found.levels[0] <= fewest
+        starts = np.cumsum([0, *counts[:-1]])
+        for position, k in enumerate(counts):
+            for candidate in range(k):
+                mine = changes[(scores >= goal) & (rows[:, position] == candidate)].min(initial=np.inf)
+                level = found.by_candidate[starts[position] + candidate]
+                assert found.levels[0] <= level <= mine
+                if exact:
+                    assert level == mine
         if exact:
-            assert bound == pytest.approx(best)
-        informative += bound < np.inf and bound < 0
-        complete = oracle.bound(np.array([problem]), full[None], np.array([remaining]))
-        assert complete == pytest.approx(oracle.score(np.array([problem]), full[None]))
+            assert found.levels[0] == fewest
+        informative += np.isinf(found.levels[0]) or found.levels[0] > 0
     assert informative
 
 
-def test_bounds_of_many_rows_are_those_of_each_row():
+def test_the_reach_of_many_rows_is_that_of_each_row():
     batch, bag = random_bag(1)
     rng = np.random.default_rng(0)
     problems = rng.integers(len(batch), size=30)
-    choices = np.where(batch.mask[problems], rng.integers(-1, 1, size=(30, batch.n_max)), 0).astype(np.int32)
-    remaining = rng.integers(0, 4, size=30)
-    together = bag.bound(problems, choices, remaining)
-    alone = [bag.bound(problems[r : r + 1], choices[r : r + 1], remaining[r : r + 1])[0] for r in range(30)]
-    np.testing.assert_allclose(together, alone)
-    assert len(set(together.round(6))) > 5
+    layout = batch.take(problems)
+    allowed = (rng.random(layout.candidates) < 0.6) | (np.isin(np.arange(layout.candidates), layout.starts))
+    goals = rng.normal(size=30)
+    together = bag.reach(problems, allowed, goals)
+    for row in range(30):
+        mine = layout.flat_rows(np.array([row]))
+        alone = bag.reach(problems[[row]], allowed[mine], goals[[row]])
+        assert alone.levels[0] == together.levels[row]
+        np.testing.assert_array_equal(alone.by_candidate, together.by_candidate[mine])
+    assert len(set(together.levels)) > 2
 
 
 @settings(max_examples=80, deadline=None)
@@ -116,14 +123,13 @@ def test_subset_sum_in_both_directions_by_hand():
     assert all_scores(*subset_sum([3, 5, 8], 12), 0)[1].max() == -1
 
 
-def test_the_bound_of_subset_sum_takes_the_budget_into_account():
+def test_the_reach_of_subset_sum_counts_changes():
     _, oracle = subset_sum([3, 5, 8], 0)
-    open_row = np.full((1, 3), -1, dtype=np.int32)
+    everything = np.ones(6, dtype=bool)
     # 16 kept; one word dropped reaches 8 at best, two reach 3, three reach the target.
-    found = [float(oracle.bound(np.array([0]), open_row, np.array([m]))[0]) for m in range(4)]
-    assert found == [-256.0, -64.0, -9.0, 0.0]
-    _, negative = subset_sum([-3, -5], 10)
-    assert negative.bound(np.array([0]), open_row[:, :2], np.array([1])).tolist() == [-169.0]
+    goals = [-256.0, -64.0, -9.0, 0.0, 1.0]
+    found = [float(oracle.reach(np.array([0]), everything, np.array([goal])).levels[0]) for goal in goals]
+    assert found == [0, 1, 2, 3, np.inf]
 
 
 def test_subset_sum_refuses_what_float64_cannot_add():

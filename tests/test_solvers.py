@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from discotext import Batch, Problem, solve
 from discotext.core import FunctionOracle, Multilinear, Status
 from discotext.core.problem import count_changes
+from discotext.core.reach import Reach
 from discotext.core.wrappers import Counted
 from discotext.search import Search, Stop
 from discotext.search.enumeration import enumerate_levels
@@ -367,15 +368,16 @@ def test_branch_and_bound_finds_what_enumeration_finds_and_asks_less(seed):
 class Guessing(Table):
     """Bounds that say nothing, so that branch and bound must open everything."""
 
-    def bound(self, rows, choices, remaining):
-        return np.full(len(rows), np.inf)
+    def reach(self, rows, allowed, goals):
+        layout = self.batch.take(rows)
+        return Reach(np.zeros(len(rows)), np.zeros(layout.candidates), np.zeros(layout.candidates))
 
 
 @pytest.mark.parametrize("limit", [5, 20, 100, 1000])
 def test_a_problem_that_runs_out_of_nodes_is_not_proved_by_its_neighbours(limit):
     batch = Batch.of([Problem((4,) * 5, 5), Problem((2,) * 12, 1), Problem((3, 3), 2)])
     table = Guessing(batch, 1)
-    for index, solution in enumerate(solve(batch, table, Exact(limit=limit))):
+    for index, solution in enumerate(solve(batch, table, Exact(passes=limit))):
         if solution.proved:
             assert solution.score == table.best(index)
 
@@ -397,7 +399,7 @@ def test_branch_and_bound_is_exact_with_the_fewest_changes_too(listed, seed, goa
 
 def test_branch_and_bound_out_of_nodes_makes_no_claim():
     batch, oracle = subset_sum(list(range(101, 161, 3)), 7)
-    (solution,) = solve(batch, oracle, Exact(limit=70))
+    (solution,) = solve(batch, oracle, Exact(passes=70))
     assert not solution.proved
 
 

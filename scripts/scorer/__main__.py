@@ -25,7 +25,8 @@ from safetensors.numpy import save_file
 
 from discotext.text.acceptability import LightScorer, sigmoid
 from discotext.text.candidates import Candidates
-from discotext.text.encoder_scorer import EncoderScorer, FullScorer
+from discotext.text.continuation import Continuations
+from discotext.text.encoder_scorer import LM_TOKENS, SMOLLM, EncoderScorer, find_model, place
 from discotext.text.inflection import match_inflection
 from discotext.text.swap_features import FEATURES, Occurrence, SwapFeatures
 from discotext.text.thesaurus import LOGIT_FLOOR, LOGIT_SCALE, UNLISTED
@@ -153,11 +154,15 @@ def main() -> None:
         least = fit.find_least_priors(light[judged, 0], chances[name][judged])
         more = {"calibration": np.array([slope, shift]), "least_prior": least}
         arrays |= fit.pack(name, features, labels, weights, used, **more)
-    model, gains = FullScorer(encoder, given.language_model), np.full(len(flat), -12.0)
-    for at, target in enumerate(targets):
-        mine = np.flatnonzero((of == at) & (rank < TOP_LM))
-        if target.is_judged and len(mine):
-            gains[mine] = model.compare(target.words, target.at, [forms[row] for row in mine])
+    gains = np.full(len(flat), -12.0)
+    listed_by = {at: np.flatnonzero((of == at) & (rank < TOP_LM)) for at, one in enumerate(targets) if one.is_judged}
+    listed_by = {at: rows for at, rows in listed_by.items() if len(rows)}
+    places = [
+        place(texts, Occurrence(at, targets[at].at, ()), [forms[row] for row in rows]) for at, rows in listed_by.items()
+    ]
+    model = Continuations(find_model(SMOLLM, given.language_model), LM_TOKENS)
+    for rows, found in zip(listed_by.values(), model.compare(places), strict=True):
+        gains[rows] = found
     base = to_logit(np.clip(chances["encoder"], 1e-6, 1 - 1e-6))
     stacked, full = np.stack([base, np.clip(gains, -15, 10)], axis=1), base - 3
     fitted_on = known & passes & (rank < TOP_LM) & (base > HOPELESS)

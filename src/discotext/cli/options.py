@@ -218,6 +218,12 @@ candidate_options = combine(
         "meaning. Repeatable.",
     ),
     option(
+        "--keep-meaning",
+        section="Candidates",
+        is_flag=True,
+        help="Refuse swaps that make a word more positive or negative (great → fine), for classes that are opinions.",
+    ),
+    option(
         "--scorer",
         section="Candidates",
         type=click.Choice(SCORERS),

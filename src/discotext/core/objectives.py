@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -31,6 +31,27 @@ class Objective(Protocol):
         ...
 
 
+@runtime_checkable
+class DifferenceObjective(Objective, Protocol):
+    """An objective made of differences of class scores, which is what bounds of models are for.
+
+    any_piece: whether the value is the largest of the differences; if not, the smallest.
+    """
+
+    any_piece: ClassVar[bool]
+
+    def pieces(self, problem: int, classes: int) -> Floats:
+        """(P, C) the weights of the class scores in each difference."""
+        ...
+
+
+def compare_with(one: int, classes: int) -> Floats:
+    """(C − 1, C) every other class's score less that of one class."""
+    others = np.delete(np.eye(classes), one, axis=0)
+    others[:, one] = -1.0
+    return others
+
+
 def predictions(scores: Floats) -> Ints:
     """The class of the highest score, the first of equals."""
     return np.asarray(scores.argmax(axis=1))
@@ -45,6 +66,10 @@ class Untargeted:
     """
 
     labels: Sequence[int] | Ints
+    any_piece: ClassVar[bool] = True
+
+    def pieces(self, problem: int, classes: int) -> Floats:
+        return compare_with(int(self.labels[problem]), classes)
 
     def value(self, scores: Floats, problems: Ints) -> Floats:
         return self._margin(scores, problems)[0]
@@ -74,6 +99,10 @@ class Targeted:
     """
 
     targets: Sequence[int] | Ints
+    any_piece: ClassVar[bool] = False
+
+    def pieces(self, problem: int, classes: int) -> Floats:
+        return -compare_with(int(self.targets[problem]), classes)
 
     def value(self, scores: Floats, problems: Ints) -> Floats:
         margin = -Untargeted(self.targets)._margin(scores, problems)[0]

@@ -4,7 +4,7 @@ An oracle is built from the same texts as a batch and scores many rows at once, 
 Only `score` is required. Further methods declare what else an oracle can do:
 
     relaxed   scores mixtures of candidates and returns the gradient (what the relaxation needs)
-    bound     bounds the score of every completion of a partial choice (what a proof needs)
+    reach     says how few changes may reach a goal, by bounds of its score (what a proof needs)
     without   scores a text with one word deleted (one way to rank words)
     cost      says how many passes of the model a call takes, where that is not one for each row
 
@@ -19,8 +19,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.problem import Batch
+from discotext.core.reach import Reach
 
 
 @runtime_checkable
@@ -53,12 +54,17 @@ class RelaxedOracle(Oracle, Protocol):
 
 @runtime_checkable
 class BoundingOracle(Oracle, Protocol):
-    """An oracle that can bound what is still reachable from a partial choice."""
+    """An oracle that can rule out choices without scoring them.
 
-    def bound(self, problems: Ints, choices: Choices, remaining: Ints) -> Floats:
-        """No completion of these partial choices scores higher than this.
+    Law (see `check_oracle`): no allowed choice with fewer changes than `levels` says scores as high as the goal, and
+    none with fewer than `by_candidate` says that holds that candidate. An oracle whose score is bounded by a sum gets
+    all of it from `find_reach`.
+    """
 
-        −1 in choices marks an open position; at most `remaining` of the open ones may still change.
+    def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
+        """How few changes may reach the goals. problems, goals: (R,), allowed: the rows' candidates, concatenated.
+
+        Of every position of a row at least one candidate is allowed, and the problem's budget applies.
         """
         ...
 
@@ -106,10 +112,10 @@ class UnavailableError(RuntimeError):
     """The model cannot be asked, whatever the question: no problem is at fault, and the run is to stop."""
 
 
-Kind = Literal["score", "relaxed", "bound", "without"]
+Kind = Literal["score", "relaxed", "reach", "without"]
 ABILITY_NAMES: dict[type, str] = {
     RelaxedOracle: "gradients (a method `relaxed`)",
-    BoundingOracle: "bounds (a method `bound`)",
+    BoundingOracle: "bounds (a method `reach`)",
     DeletingOracle: "deletions (a method `without`)",
     Oracle: "scores (a method `score`)",
 }
@@ -143,8 +149,9 @@ class Request:
     kind: Kind
     problems: Ints
     choices: Choices | None = None
-    alpha: Floats | None = None
-    integers: Ints | None = None  # `remaining` of a bound, `positions` of a deletion
+    alpha: Floats | None = None  # weights of a mixture, or 1 for what is allowed and 0 for what is not
+    positions: Ints | None = None  # of deletions
+    goals: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.problems)
@@ -161,7 +168,8 @@ class Request:
             problems,
             choices=None if self.choices is None else self.choices[rows, :width],
             alpha=alpha,
-            integers=None if self.integers is None else self.integers[rows],
+            positions=None if self.positions is None else self.positions[rows],
+            goals=None if self.goals is None else self.goals[rows],
         )
 
     def send(self, oracle: Any) -> Reply:
@@ -170,21 +178,24 @@ class Request:
             scores, gradient = oracle.relaxed(self.problems, self.alpha)
             # Copies, because an oracle may hand out the same memory again.
             return Reply(np.array(scores, dtype=np.float64), np.array(gradient, dtype=np.float64))
+        if self.kind == "reach":
+            assert self.alpha is not None
+            found = oracle.reach(self.problems, self.alpha > 0, self.goals)
+            return Reply(found.levels, found.by_candidate, found.worth)
         if self.kind == "score":
             scores = oracle.score(self.problems, self.choices)
-        elif self.kind == "bound":
-            scores = oracle.bound(self.problems, self.choices, self.integers)
         else:
-            scores = oracle.without(self.problems, self.integers)
+            scores = oracle.without(self.problems, self.positions)
         return Reply(np.array(scores, dtype=np.float64))
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back: a score per row and, for a relaxed call, the gradient."""
+    """What came back: a number per row and, where mixtures or allowed candidates were given, numbers per candidate."""
 
     scores: Floats
     gradient: Floats | None = None
+    worth: Floats | None = None
 
 
 class Wrapper:
@@ -204,11 +215,14 @@ class Wrapper:
         assert reply.gradient is not None
         return reply.scores, reply.gradient
 
-    def bound(self, problems: Ints, choices: Choices, remaining: Ints) -> Floats:
-        return self.ask(Request("bound", problems, choices=choices, integers=remaining)).scores
+    def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
+        reply = self.ask(Request("reach", problems, alpha=allowed.astype(np.float64), goals=goals))
+        assert reply.gradient is not None
+        assert reply.worth is not None
+        return Reach(reply.scores, reply.gradient, reply.worth)
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
-        return self.ask(Request("without", problems, integers=positions)).scores
+        return self.ask(Request("without", problems, positions=positions)).scores
 
     def pass_on(self, request: Request) -> Reply:
         """Hand a request to the oracle inside."""

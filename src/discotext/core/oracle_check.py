@@ -6,9 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import Floats, Ints, segment_sum
-from discotext.core.oracle import ApproximateOracle, Oracle, RelaxedOracle, Reply, Request, can, innermost
-from discotext.core.problem import Batch
+from discotext.core.arrays import Choices, Floats, Ints, segment_sum
+from discotext.core.oracle import (
+    ApproximateOracle,
+    BoundingOracle,
+    Oracle,
+    RelaxedOracle,
+    Reply,
+    Request,
+    can,
+    innermost,
+)
+from discotext.core.problem import Batch, count_changes
 from discotext.core.sampling import interior_point, random_choices
 from discotext.core.wrappers import check_shapes
 
@@ -92,6 +101,10 @@ def first_broken_law(
             f"a row's score depends on the other rows of the call (gap {gaps['mixing_gap']:.1e}); is batch "
             "normalisation in training mode, or padding beyond a text's length not masked?"
         )
+    if can(oracle, BoundingOracle):
+        failure = find_wrong_bound(batch, oracle, problems, choices, scores, rng)  # type: ignore[arg-type]
+        if failure is not None:
+            return failure
     if not can(oracle, RelaxedOracle):
         return None
     relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
@@ -108,6 +121,23 @@ def first_broken_law(
     if gaps["gradient_gap"] > 10 * tolerance:
         return f"the gradient is not the derivative of the relaxed score (relative gap {gaps['gradient_gap']:.1e})"
     return None
+
+
+def find_wrong_bound(
+    batch: Batch, oracle: BoundingOracle, problems: Ints, choices: Choices, scores: Floats, rng: np.random.Generator
+) -> str | None:
+    """A sentence about a choice that `reach` rules out although it reaches the goal, or None."""
+    layout, changes = batch.take(problems), count_changes(choices)
+    held = layout.one_hot(choices) > 0
+    found = oracle.reach(problems, held | (rng.random(layout.candidates) < 0.5), scores)
+    wrong = held & (np.maximum(found.by_candidate, found.levels[layout.row_of]) > changes[layout.row_of])
+    if not wrong.any():
+        return None
+    row = int(layout.row_of[wrong][0])
+    return (
+        f"`reach` says that the score {scores[row]} needs {found.levels[row]:.0f} or more changes in problem "
+        f"{problems[row]}, but the choice {choices[row].tolist()} has it with {changes[row]}; its bounds are not sound"
+    )
 
 
 def ask(request: Request, oracle: Oracle) -> Reply:

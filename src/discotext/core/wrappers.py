@@ -105,15 +105,15 @@ def is_out_of_memory(error: Exception) -> bool:
 def join(request: Request, parts: list[tuple[Ints, Reply]], batch: Batch) -> Reply:
     """Put the replies to parts of a request back in the order of its rows; rows no part answered get −inf."""
     scores = np.full(len(request), -np.inf)
-    gradient = None
+    flat: dict[str, Floats] = {}
     if request.alpha is not None:
-        gradient = np.zeros(len(request.alpha))
         layout = batch.take(request.problems)
+        flat = {name: np.zeros(len(request.alpha)) for name in ("gradient", "worth")[: 1 + (request.kind == "reach")]}
     for rows, reply in parts:
         scores[rows] = reply.scores
-        if gradient is not None and reply.gradient is not None:
-            gradient[layout.flat_rows(rows)] = reply.gradient
-    return Reply(scores, gradient)
+        for name, values in flat.items():
+            values[layout.flat_rows(rows)] = reply.gradient if name == "gradient" else reply.worth
+    return Reply(scores, **flat)
 
 
 class Guarded(Wrapper):
@@ -179,14 +179,14 @@ class Guarded(Wrapper):
         return reply
 
     def _not_finite(self, request: Request, reply: Reply) -> Bools:
+        if request.kind == "reach":
+            # Infinite is an honest answer: the goal cannot be reached.
+            return np.asarray(np.isnan(reply.scores))
         # −inf forbids a choice, or stands for a row that a limit kept from being asked.
         bad = np.isnan(reply.scores) | np.isposinf(reply.scores)
         if reply.gradient is not None and not np.isfinite(reply.gradient).all():
             layout = self.batch.take(request.problems)
             bad[layout.row_of[~np.isfinite(reply.gradient)]] = True
-        if request.kind == "bound":
-            # An infinite bound is an honest answer: it rules nothing out.
-            bad = np.isnan(reply.scores)
         return np.asarray(bad)
 
     def _fail(self, request: Request, row: int, reason: str) -> None:

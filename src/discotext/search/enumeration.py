@@ -15,7 +15,7 @@ from discotext.core.arrays import Choices, Ints
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch, Problem
 from discotext.core.swaps import BLOCK, best_of_each, blocks
-from discotext.search.solver import Proposal, Proposals, is_active
+from discotext.search.solver import Proposal, Proposals, Search, is_active
 
 
 def format_count(problem: Problem) -> str:
@@ -31,10 +31,19 @@ def format_count(problem: Problem) -> str:
     return f"about 10^{exponent + math.log10(by_changes.sum()):.0f}"
 
 
-def enumerate_levels(batch: Batch, oracle: Oracle, problems: Ints) -> Proposals:
-    """Score everything with one change, then everything with two, and so on. problems: in increasing order."""
+def enumerate_levels(
+    batch: Batch, oracle: Oracle, problems: Ints, search: Search | None = None, passes: int | None = None
+) -> Proposals:
+    """Score everything with one change, then everything with two, and so on. problems: in increasing order.
+
+    passes: what may be spent on each problem; a level that does not fit into the rest is not begun.
+    """
     active = problems
+    sizes = None if passes is None else [count_by_changes(batch[problem], passes) for problem in problems.tolist()]
     for changes in range(1, int(batch.budgets[problems].max(initial=0)) + 1):
+        if sizes is not None and search is not None and passes is not None:
+            level = np.array([sizes[at][changes] for at in np.searchsorted(problems, active).tolist()])
+            active = active[search.spent(active) + level <= passes]
         for rows, choices in level_rows(batch, active[batch.budgets[active] >= changes], changes):
             # A problem that left while this level went on is not asked about any more.
             going = is_active(rows, active)
@@ -47,9 +56,26 @@ def enumerate_levels(batch: Batch, oracle: Oracle, problems: Ints) -> Proposals:
             active = active[is_active(active, received)]
         done = active[batch.budgets[active] <= changes]
         received = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, below=changes + 1)
-        active = active[is_active(active, received)]
+        active = active[is_active(active, received) & (batch.budgets[active] > changes)]
         if not len(active):
             return
+        below = np.zeros(len(batch), dtype=np.int64)
+        below[active] = changes + 1
+        received = yield Proposal(active[:0], batch.originals()[:0], np.empty(0), below=below)
+        active = active[is_active(active, received)]
+
+
+def count_by_changes(problem: Problem, enough: int) -> list[float]:
+    """How many choices have 0, 1, 2, … changes; counts beyond `enough` are only known to be larger.
+
+    >>> count_by_changes(Problem((3, 1, 2), 2), 100)
+    [1.0, 3.0, 2.0]
+    """
+    found = [1.0] + [0.0] * len(problem)
+    for count in problem.counts:
+        for changed in range(min(len(problem), problem.budget), 0, -1):
+            found[changed] = min(found[changed] + found[changed - 1] * (count - 1), 10.0 * enough + 1e15)
+    return found[: problem.budget + 1]
 
 
 def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Ints, Choices]]:

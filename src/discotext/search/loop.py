@@ -188,7 +188,12 @@ class Loop:
         # Those that are settled already do not enter: the solver sees a batch of the others only.
         batch = self.batch if len(open_) == len(self.batch) else self.batch.take(open_)
         inner = self.oracle if batch is self.batch else Renumbered(self.oracle, batch, open_)
-        search = Search(self.goal, np.random.default_rng(seed), lambda problems: self.counted.passes(open_[problems]))
+        search = Search(
+            self.goal,
+            np.random.default_rng(seed),
+            lambda problems: self.counted.passes(open_[problems]),
+            not self.counted.unlimited,
+        )
 
         def answer(proposal: Proposal) -> Ints:
             self._take(proposal, open_, type(solver).__name__)
@@ -210,14 +215,22 @@ class Loop:
                     f"{name} proposed {choices[row].tolist()} for problem {problems[row]}, which is not within its "
                     "candidates and budget; this is a fault of the solver"
                 )
-            self._keep_best(problems, choices, scores, proposal.below)
         # A solver does not see which rows were not asked; where a limit or a failure cut it off, it has proved nothing.
+        cut_off = self.counted.exhausted | self._find_failed()
+        named = np.unique(np.concatenate([problems, numbers[proposal.proved]]))
+        below = np.zeros(len(self.batch), dtype=np.int64)
+        if isinstance(proposal.below, int):
+            below[named] = proposal.below
+        else:
+            below[numbers] = proposal.below
+        below[cut_off] = 0
+        self.below = np.maximum(self.below, below)
+        if len(problems):
+            self._keep_best(problems, choices, scores)
         proved = numbers[proposal.proved]
-        proved = proved[~(self.counted.exhausted | self._find_failed())[proved]]
-        self.proved[proved] = True
-        self.below[proved] = proposal.below
+        self.proved[proved[~cut_off[proved]]] = True
 
-    def _keep_best(self, problems: Ints, choices: Choices, scores: Floats, below: int) -> None:
+    def _keep_best(self, problems: Ints, choices: Choices, scores: Floats) -> None:
         changes = count_changes(choices)
         reached = np.zeros(len(problems), dtype=bool) if self.goal is None else scores >= self.goal
         # Best of each problem last: reaching counts most, then, if reached, fewer changes; then score; then changes.
@@ -235,7 +248,7 @@ class Loop:
         self.scores[rows] = scores[chosen]
         self.reached[rows] = reached[chosen]
         # A solver that has tried everything with fewer changes has proved that fewer do not do.
-        self.proved[rows[reached[chosen] & (changes[chosen] <= below)]] = True
+        self.proved[rows[reached[chosen] & (changes[chosen] <= self.below[rows])]] = True
 
     def _tick(self) -> None:
         """Share the time since the last tick among those it was spent on, and find the problems that go on."""
@@ -328,7 +341,16 @@ class Loop:
             seconds=float(self.seconds[index]),
             oracle_seconds=float(self.counted.seconds[index]),
             error=self.guarded.failures.get(index),
+            below=self._find_below(index),
         )
+
+    def _find_below(self, index: int) -> int:
+        """The number of changes below which it is proved that nothing reaches the goal."""
+        if self.goal is None or index in self.guarded.failures or self.unstable[index]:
+            return 0
+        if self.reached[index]:
+            return int(min(self.below[index], np.count_nonzero(self.choices[index])))
+        return int(self.batch.budgets[index]) + 1 if self.proved[index] else int(self.below[index])
 
     def _status(self, index: int) -> Status:
         if index in self.guarded.failures:

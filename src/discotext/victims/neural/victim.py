@@ -17,13 +17,15 @@ import torch
 from torch import Tensor
 
 from discotext.core.arrays import Floats, Ints
-from discotext.core.embedding import EmbeddingOracle, to_numpy
-from discotext.core.objectives import Objective
+from discotext.core.embedding import to_numpy
+from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.padding import group_by_length
 from discotext.text.space import Space
 from discotext.text.vectors import Vectors, WordVectors
 from discotext.text.words import split
+from discotext.victims.neural.bounded import BOUNDS, BoundedWordOracle
 from discotext.victims.neural.networks import Network
+from discotext.victims.neural.oracle import WordOracle
 from discotext.victims.victim import Victim
 
 UNKNOWN = 0
@@ -127,29 +129,12 @@ class NeuralVictim(Victim):
         return found
 
     def oracle(self, space: Space, objective: Objective) -> WordOracle:
-        """Return an oracle with gradients for the texts of a search space."""
-        return WordOracle(self, space, objective)
-
-
-class WordOracle(EmbeddingOracle):
-    """The oracle of a network over word vectors; it can also score a text with a word left out."""
-
-    def __init__(self, victim: NeuralVictim, space: Space, objective: Objective) -> None:
+        """Return an oracle with gradients for the texts of a search space, and with bounds where there are any."""
         words = (word for text in space.options for options in text for word in options)
-        ids = np.array(victim.vocabulary.rows(words), dtype=np.int64)
-        super().__init__(space.batch, ids, victim.table, victim.network, objective)
-        self.victim = victim
-
-    def without(self, problems: Ints, positions: Ints) -> Floats:
-        """Return the scores of the original texts, each without one word."""
-        assert self.objective is not None
-        flat = self.ids.cpu().numpy()
-        rows = []
-        for problem, position in zip(problems.tolist(), positions.tolist(), strict=True):
-            layout = self.batch.take(np.array([problem]))
-            originals = flat[self.batch.flat_rows(np.array([problem]))][layout.starts]
-            rows.append(np.delete(originals, position))
-        return self.objective.value(self.victim.score_rows(rows), problems)
+        ids = np.array(self.vocabulary.rows(words), dtype=np.int64)
+        if self.network.shape.kind in BOUNDS and isinstance(objective, DifferenceObjective):
+            return BoundedWordOracle(space.batch, ids, self.table, self.network, objective, self.score_rows)
+        return WordOracle(space.batch, ids, self.table, self.network, objective, self.score_rows)
 
 
 def pad(rows: Sequence[Ints]) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,312 @@
+"""Bounds for pipelines that are linear after a word vectoriser; nearly always exact.
+
+A wrong class c beats the true one by at least g if v·t/‖t‖ + b ≥ g, where t are the weighted counts of the text and v
+is the difference of the two classes' weights. That is v·t + (b − g)·‖t‖ ≥ 0. The first part is a sum over words and
+neighbouring words. The length ‖t‖ is not, but
+
+    ‖t‖ ≤ (‖t‖² + s²) / 2s    for any s > 0,    and    ‖t‖ ≥ t₀·t / ‖t₀‖    for any t₀,
+
+and which of the two is needed depends on the sign of b − g. Both are sums again, and equalities at s = ‖t‖ and t = t₀,
+so they are taken at the text itself and then at the best choice that this allows; the better answer of the two holds.
+Words that occur several times are allowed for by the largest step that their count can make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from discotext.core.arrays import Bools, Floats, Ints
+from discotext.core.chain_reach import Chain, find_first
+from discotext.core.objectives import DifferenceObjective
+from discotext.core.reach import NEVER, ROUNDING, Reach
+from discotext.text.space import Space
+from discotext.victims.linear_pipeline import LinearPipeline
+from discotext.victims.linear_text import LinearText, find_vanishing, read_text
+from discotext.victims.victim import TextOracle, Victim
+
+REFINEMENTS = 2
+MOST_WAYS = 64  # in which positions where a word may vanish are closed
+
+
+class LinearOracle(TextOracle):
+    """A `TextOracle` whose victim is a linear pipeline, with bounds."""
+
+    def __init__(self, victim: Victim, space: Space, objective: DifferenceObjective, pipeline: LinearPipeline) -> None:
+        super().__init__(victim, space, objective)
+        self.differences, self.pipeline = objective, pipeline
+        self._vanishing: dict[int, list[int]] = {}
+        self._texts: dict[tuple[int, tuple[int, ...]], LinearText | None] = {}
+
+    def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
+        layout = self.batch.take(problems)
+        levels, by_candidate = np.zeros(len(problems)), np.zeros(layout.candidates)
+        worth = np.zeros(layout.candidates)
+        for row, (problem, goal) in enumerate(zip(problems.tolist(), goals.tolist(), strict=True)):
+            part = slice(*layout.first_candidate[[row, row + 1]])
+            found = self._reach_row(problem, allowed[part], goal)
+            if found is not None:
+                levels[row], by_candidate[part], worth[part] = found
+        return Reach(levels, by_candidate, worth)
+
+    def _reach_row(self, problem: int, allowed: Bools, goal: float) -> tuple[float, Floats, Floats] | None:
+        """The reach of one set of choices; None if nothing can be said.
+
+        A position where a word may vanish is closed in every way it can be: each is a set of choices of its own.
+        """
+        shape = self.batch[problem]
+        counts = np.array(shape.counts, dtype=np.int64)
+        starts = np.cumsum(counts) - counts
+        if problem not in self._vanishing:
+            self._vanishing[problem] = find_vanishing(self.pipeline, self.space.options[problem])
+        positions = self._vanishing[problem]
+        ways = [np.flatnonzero(allowed[starts[at] : starts[at] + counts[at]]).tolist() for at in positions]
+        if np.prod([len(way) for way in ways]) > MOST_WAYS:
+            return None
+        pieces = self.differences.pieces(problem, len(self.pipeline.bias))
+        level, by_candidate, worth = NEVER, np.full(len(allowed), NEVER), np.full(len(allowed), -np.inf)
+        for way in product(*ways):
+            text = self._read(problem, dict(zip(positions, way, strict=True)))
+            if text is None:
+                return None
+            mine = allowed.copy()
+            for at, option in zip(positions, way, strict=True):
+                mine[starts[at] : starts[at] + counts[at]] = np.arange(counts[at]) == option
+            view = View(self.pipeline, text, counts, mine, shape.budget)
+            found = view.reach(pieces, goal, self.differences.any_piece)
+            level, by_candidate = min(level, found[0]), np.minimum(by_candidate, found[1])
+            worth = np.maximum(worth, found[2])
+        return level, by_candidate, worth
+
+    def _read(self, problem: int, only: dict[int, int]) -> LinearText | None:
+        key = problem, tuple(only.values())
+        if key not in self._texts:
+            self._texts[key] = read_text(self.pipeline, self.space.texts[problem], self.space.options[problem], only)
+        return self._texts[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What one more or one less of each feature may add to the value that is bounded; and the value at the base."""
+
+    more: Floats
+    less: Floats
+    constant: float
+
+
+class View:
+    """A set of choices of one text. The base of a position is its first allowed candidate."""
+
+    def __init__(self, pipeline: LinearPipeline, text: LinearText, counts: Ints, allowed: Bools, budget: int) -> None:
+        self.pipeline, self.text, self.allowed, self.budget = pipeline, text, allowed, budget
+        self.starts = np.cumsum(counts) - counts
+        self.position = np.repeat(np.arange(len(counts)), counts)
+        self.numbers = np.flatnonzero(allowed)
+        first = np.full(len(counts), len(allowed))
+        np.minimum.at(first, self.position[self.numbers], self.numbers)
+        self.base = first
+        kept = np.bincount(self.position[self.numbers], minlength=len(counts))
+        self.open = np.flatnonzero(kept > 1)
+        # Changes that are made in every choice, and those that may come on top.
+        self.made = int(((first != self.starts) & (kept == 1)).sum())
+        self.left = max(budget - self.made, 0)
+        self.left_of = {right: left for left, (right, _) in text.pairs.items()}
+        self.idf = pipeline.idf[text.columns]
+        self.counts = self._count_base()
+        self._find_ranges()
+
+    def _local(self, candidate: int) -> int:
+        """The number of a candidate within its position."""
+        return candidate - int(self.starts[self.position[candidate]])
+
+    def _pair(self, left: int, right: int) -> int:
+        """The feature that two candidates of neighbours make; −1 for none."""
+        return int(self.text.pairs[int(self.position[left])][1][self._local(left), self._local(right)])
+
+    def _count_base(self) -> Floats:
+        """(F,) how often each feature occurs at the base."""
+        counts = self.text.fixed.copy()
+        for candidate in self.base.tolist():
+            np.add.at(counts, self.text.own[candidate], 1)
+        for left, (right, _) in self.text.pairs.items():
+            feature = self._pair(int(self.base[left]), int(self.base[right]))
+            if feature >= 0:
+                counts[feature] += 1
+        return counts
+
+    def _beside(self, candidate: int) -> tuple[list[int], list[int]]:
+        """The features that a candidate adds and takes away where all other positions are at their base."""
+        here = int(self.position[candidate])
+        base = int(self.base[here])
+        added, taken = self.text.own[candidate].tolist(), self.text.own[base].tolist()
+        if here in self.text.pairs:
+            right = int(self.base[self.text.pairs[here][0]])
+            added.append(self._pair(candidate, right))
+            taken.append(self._pair(base, right))
+        if here in self.left_of:
+            left = int(self.base[self.left_of[here]])
+            added.append(self._pair(left, candidate))
+            taken.append(self._pair(left, base))
+        return [one for one in added if one >= 0], [one for one in taken if one >= 0]
+
+    def _find_ranges(self) -> None:
+        """Between which counts each feature may move, and the features that candidates add and take away."""
+        n = len(self.counts)
+        self.changes: dict[int, tuple[list[int], list[int]]] = {}
+        moves = np.zeros((2, n))  # more and less, over all positions
+        largest = np.zeros((2, n))  # by one position
+        for here in self.open.tolist():
+            most = np.zeros((2, n))
+            for candidate in self.numbers[self.position[self.numbers] == here].tolist():
+                self.changes[candidate] = self._beside(candidate)
+                for side, features in enumerate(self.changes[candidate]):
+                    touched, times = np.unique(np.array(features, dtype=np.int64), return_counts=True)
+                    most[side, touched] = np.maximum(most[side, touched], times)
+            moves, largest = moves + most, np.maximum(largest, most)
+        # Neighbours that both change may make a pair that neither makes alone.
+        for left, (right, pair) in self.text.pairs.items():
+            if left in self.open and right in self.open:
+                touched = np.unique(pair[pair >= 0])
+                moves[0, touched] += 1
+                largest[0, touched] += 1
+        up, down = np.minimum(moves, self.left * largest)
+        self.high, self.low = self.counts + up, np.maximum(self.counts - down, 0)
+
+    def _steps(self, slope: Floats, square: float, constant: float) -> Steps:
+        """Steps of Σ slope·f(count) + square·Σ (idf·f(count))², whatever the counts within their ranges."""
+        pipeline = self.pipeline
+        if pipeline.tf == "linear":
+            rise_low = rise_high = np.ones_like(slope)
+            square_low, square_high = 2 * self.low + 1, np.maximum(2 * self.high - 1, 1)
+        else:
+            # The functions are concave, so the first step is the largest.
+            first, last = self.low, np.maximum(self.high - 1, self.low)
+            rise_high = pipeline.transform(first + 1) - pipeline.transform(first)
+            rise_low = pipeline.transform(last + 1) - pipeline.transform(last)
+            steps = [pipeline.transform(at + 1) ** 2 - pipeline.transform(at) ** 2 for at in (first, last)]
+            # The square of 1 + log is not concave near 1; between the ends it is at most this.
+            inner = np.where(first < 1, pipeline.transform(np.full_like(first, 2.0)) ** 2 - 1, 0.0)
+            square_low, square_high = np.minimum(*steps), np.maximum(np.maximum(*steps), inner)
+        more = np.where(slope > 0, slope * rise_high, slope * rise_low)
+        less = np.where(slope > 0, -slope * rise_low, -slope * rise_high)
+        weight = square * self.idf**2
+        return Steps(more + weight * square_high, less - weight * square_low, constant)
+
+    def reach(self, pieces: Floats, goal: float, any_piece: bool) -> tuple[float, Floats, Floats]:
+        """The fewest changes that reach the goal, for any choice and by candidate, and what candidates may add."""
+        levels, by_candidate = [], []
+        worth = np.full(len(self.allowed), -np.inf)
+        for piece in pieces:
+            level, each, gains = self._reach_piece(piece, goal)
+            levels.append(level)
+            by_candidate.append(each)
+            worth = np.maximum(worth, gains)
+        join = np.minimum if any_piece else np.maximum
+        return float(join.reduce(levels)), join.reduce(by_candidate), worth
+
+    def _reach_piece(self, piece: Floats, goal: float) -> tuple[float, Floats, Floats]:
+        weights = piece @ self.pipeline.weights[:, self.text.columns] * self.idf
+        offset = float(piece @ self.pipeline.bias) - goal
+        level, by_candidate = 0.0, np.where(self.allowed, 0.0, NEVER)
+        values = self.pipeline.transform(self.counts)
+        gains = np.full(len(self.allowed), -np.inf)
+        for _ in range(REFINEMENTS if self.pipeline.norm == "l2" else 1):
+            steps, scale = self._bound_length(weights, offset, values)
+            chain, gains, local = self._chain(steps)
+            best = chain.best(self.left)
+            needed = -ROUNDING * (1 + scale) - steps.constant
+            mine = np.full(len(self.allowed), NEVER)
+            mine[local] = self.made + find_first(best, needed)
+            lowest = float(mine.min(initial=NEVER)) if len(self.open) else self.made if needed <= 0 else NEVER
+            mine[np.setdiff1d(self.numbers, local)] = lowest
+            level, by_candidate = max(level, lowest), np.maximum(by_candidate, mine)
+            if level > self.budget:
+                break
+            values = self._values_of_best(chain, best, local)
+        return level, by_candidate, gains
+
+    def _bound_length(self, weights: Floats, offset: float, values: Floats) -> tuple[Steps, float]:
+        """Steps of v·t + offset·‖t‖, or of a sum above it. values: f(count) of the text where the bound is tight."""
+        now = self.pipeline.transform(self.counts)
+        base = float(weights @ now)
+        scale = float(np.abs(weights) @ np.maximum(now, self.pipeline.transform(self.high)))
+        if self.pipeline.norm is None:
+            return self._steps(weights, 0.0, base + offset), scale + abs(offset)
+        if self.pipeline.norm == "l1":
+            return self._steps(weights + offset * self.idf, 0.0, base + offset * float(self.idf @ now)), scale
+        there = values * self.idf
+        size = float(np.sqrt(there @ there))
+        if size == 0:
+            # Nothing is known of the length of an empty text: rule nothing out.
+            return self._steps(weights, 0.0, np.inf), scale
+        if offset < 0:
+            slope = weights + offset * self.idf * there / size
+            return self._steps(slope, 0.0, float(slope @ now)), scale + abs(offset) * size
+        square = offset / (2 * size)
+        length = float(((now * self.idf) ** 2).sum())
+        return self._steps(weights, square, base + square * (length + size**2)), scale + offset * size
+
+    def _chain(self, steps: Steps) -> tuple[Chain, Floats, Ints]:
+        """The sum that is to be maximised, over the positions that are open; gains; and the candidates it is over."""
+        gains = np.zeros(len(self.allowed))
+        for candidate, (added, taken) in self.changes.items():
+            gains[candidate] = steps.more[added].sum() + steps.less[taken].sum()
+        gains[self.base] = 0.0
+        mine = self.numbers[np.isin(self.position[self.numbers], self.open)]
+        counts = np.bincount(np.searchsorted(self.open, self.position[mine]), minlength=len(self.open))
+        pairs = {}
+        for place, here in enumerate(self.open.tolist()):
+            if here in self.text.pairs and self.text.pairs[here][0] in self.open:
+                pairs[place] = self._together(here, steps)
+        changed = mine != self.starts[self.position[mine]]
+        return Chain(counts, changed, gains[mine], pairs), gains, mine
+
+    def _together(self, here: int, steps: Steps) -> Floats:
+        """(k, l) what candidates of two neighbours gain beyond what each gains alone."""
+        there, pair = self.text.pairs[here]
+        ours, theirs = (self.numbers[self.position[self.numbers] == one] for one in (here, there))
+        own, other = int(self.base[here]), int(self.base[there])
+        features = pair[np.ix_(ours - self.starts[here], theirs - self.starts[there])]
+        more = np.append(steps.more, 0.0)  # the last, −1, stands for no feature
+        less = np.append(steps.less, 0.0)
+        with_base = pair[ours - self.starts[here], self._local(other)]
+        base_with = pair[self._local(own), theirs - self.starts[there]]
+        lost = less[pair[self._local(own), self._local(other)]]
+        found = more[features] - more[with_base][:, None] - more[base_with][None] - lost
+        found[ours == own] = 0.0
+        found[:, theirs == other] = 0.0
+        return np.asarray(found)
+
+    def _values_of_best(self, chain: Chain, best: Floats, local: Ints) -> Floats:
+        """f(count) of a choice that is nearly the best: of each position what is best with most changes."""
+        if not len(self.open):
+            return self.pipeline.transform(self.counts)
+        top = best.max(axis=1)
+        order = np.argsort(-top, kind="stable")
+        counts, left, seen = self.counts.copy(), self.left, set()
+        for number in order.tolist():
+            candidate = int(local[number])
+            here = int(self.position[candidate])
+            if here in seen:
+                continue
+            seen.add(here)
+            if candidate != self.base[here] and chain.gains[number] > 0 and left > 0:
+                left -= 1
+                added, taken = self.changes[candidate]
+                np.add.at(counts, added, 1)
+                np.add.at(counts, taken, -1)
+        return self.pipeline.transform(np.maximum(counts, 0))
+
+
+def agrees(pipeline: LinearPipeline, victim: Victim, texts: Sequence[str], tolerance: float = 1e-6) -> bool:
+    """Whether what was taken apart gives the victim's own scores of some texts, up to a common shift."""
+    for text in texts:
+        columns, counts = np.unique(pipeline.columns(pipeline.tokens(text)), return_counts=True)
+        ours, theirs = pipeline.score(columns.astype(np.int64), counts.astype(np.float64)), victim.scores([text])[0]
+        ours, theirs = ours - ours.mean(), theirs - theirs.mean()
+        if not np.allclose(ours, theirs, atol=tolerance * (1 + np.abs(theirs).max())):
+            return False
+    return True
