@@ -36,12 +36,12 @@ ORDER = {
     "linear_text linear_bound function neural remote scikit subwords huggingface registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim store training "
     "train_victim",
-    "experiment": "judges record summary coverage quality run_folder job preflight run task execution attack merge "
-    "paper report",
+    "experiment": "judges record summary certificate coverage quality run_folder job preflight run proof task "
+    "execution attack certify merge paper report",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
-    "experiment/report": "change_statistics table markup curve figures sections texts page",
-    "cli": "errors help names options output progress augment candidates check data merge attack compare counterfit "
-    "optima predict report reproduce train demo",
+    "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
+    "cli": "errors help names options output progress augment candidates check data merge attack certify compare "
+    "counterfit optima predict report reproduce train demo",
 }
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discotext.experiment.attack import Result as Result
     from discotext.experiment.attack import attack as attack
     from discotext.experiment.attack import compare as compare
+    from discotext.experiment.certify import certify as certify
     from discotext.search.loop import solve as solve
     from discotext.text.candidates import Candidates as Candidates
     from discotext.text.space import Space as Space
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.problem": ["Batch", "Problem"],
     "experiment.attack": ["Result", "attack", "compare"],
+    "experiment.certify": ["certify"],
     "search.loop": ["solve"],
     "text.candidates": ["Candidates"],
     "text.space": ["Space"],

@@ -14,6 +14,7 @@ SECTIONS = {
     "Attack": {
         "demo": "Train a small sentiment classifier, attack it, and write a report.",
         "attack": "Attack a classifier: how many predictions flip when a few words change?",
+        "certify": "Certify a classifier: what accuracy is proved to survive, whatever words are exchanged?",
         "compare": "Compare solvers on the same texts, candidates and budgets.",
         "report": "Print the results of a run, and write them as an HTML page.",
         "merge": "Merge the shards of an attack into one run.",
@@ -76,6 +77,7 @@ def cli() -> None:
       discotext demo
       discotext train movie_reviews --out victim
       discotext attack victim movie_reviews --budget 0.1 --limit 100 --out run
+      discotext certify victim movie_reviews --words 1 --words 2 --limit 100
       discotext report run
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +11,21 @@ import click
 from discotext.cli.errors import VictimFailedError, explain_interrupt, one_line
 from discotext.cli.help import GroupedCommand
 from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
-from discotext.cli.output import make_console, percent, print_differences, print_message, print_summary, write_json
+from discotext.cli.output import (
+    make_console,
+    percent,
+    print_certificates,
+    print_differences,
+    print_message,
+    print_summary,
+    write_json,
+)
 from discotext.cli.progress import AttackProgress
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from discotext.experiment.record import Record
     from discotext.experiment.summary import Summary, Tally
 
 
@@ -63,14 +73,18 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if is_network(victim):
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
+    from discotext.experiment.certificate import find_largest, make_certificates
     from discotext.text.candidates import make_candidates
 
-    as_json = options.pop("as_json")
+    as_json, passes = options.pop("as_json"), options.pop("passes", None)
     job = make_job(
         victim,
         data,
         solvers,
-        budgets=request.budgets,
+        # One run under the largest budget answers for the smaller ones.
+        budgets=request.budgets if passes is None else find_largest(request.budgets),
+        asked=request.budgets,
+        passes=passes,
         shard=request.shard,
         columns=(options.pop("text_column"), options.pop("label_column")),
         **{name: options.pop(name) for name in ("limit", "seed", "target", "trust", "accept_all")},
@@ -81,10 +95,25 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if job.examples.names != job.victim.labels:
         pairs = zip(job.examples.names, job.victim.labels, strict=True)
         print_message(console, f"classes of the data → of the victim: {', '.join(f'{a} → {b}' for a, b in pairs)}")
+    verdicts: list[Record] = []
     with AttackProgress(console, len(job.units)) as progress:
-        tally = perform(job, out, progress.update, executor, progress.update_workers)
+
+        def watch(done: int, units: int, made: Sequence[Record]) -> None:
+            if passes is not None:
+                # All that a certificate needs; the texts of a long run would fill the memory.
+                verdicts.extend(replace(one, text="", adversarial_text="", refused={}) for one in made)
+            progress.update(done, units, made)
+
+        tally = perform(job, out, watch, executor, progress.update_workers)
     warn_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
-    for summary in tally.summaries:
+    if passes is not None:
+        found = make_certificates(tally.settings, verdicts)
+        if as_json:
+            for certificate in found:
+                write_json(certificate.as_dict())
+        else:
+            print_certificates(found, passes)
+    for summary in tally.summaries if passes is None else ():
         if as_json:
             write_json(summary.as_dict())
         else:

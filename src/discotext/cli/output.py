@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from discotext.experiment.certificate import Certificate
     from discotext.experiment.summary import Estimate, Summary, Tally
 
 WIDTH = 160  # columns of tables that are not printed to a terminal
@@ -118,3 +119,47 @@ def print_differences(tally: Tally, summary: Summary) -> None:
         p = mcnemar_of_pairs((won, theirs[number]) for number, won in mine.items())
         won, lost = sum(mine.values()), sum(theirs.values())
         click.echo(f"{first} flipped {won} texts, {other} {lost}: p = {p:.2g} (McNemar)")
+
+
+def print_certificates(found: Sequence[Certificate], passes: int) -> None:
+    """Print the brackets of all budgets, and how far the proofs reach."""
+    console = make_console()
+    first = found[0]
+    title = f"{first.data}, {first.n} texts, accuracy {percent(first.original_accuracy)} (space {first.space})"
+    levels = {one.accept for one in found}
+    headings = [
+        "at most changed",
+        *(["accept"] if len(levels) > 1 else []),
+        "certified",
+        "(95 %)",
+        "attacked",
+        "(95 %) ",
+    ]
+    table = make_table(
+        *headings, "bracket", "robust", "broken", "open", "passes/text", "s/text", left=["at most changed"], title=title
+    )
+    for one in found:
+        allowed = f"{100 * one.budget:g} % of words" if isinstance(one.budget, float) else f"{one.budget} words"
+        table.add_row(
+            "1 word" if one.budget == 1 and isinstance(one.budget, int) else allowed,
+            *([f"{one.accept:g}"] if len(levels) > 1 else []),
+            percent(one.certified_accuracy),
+            interval(one.certified_accuracy),
+            percent(one.adversarial_accuracy),
+            interval(one.adversarial_accuracy),
+            "–" if one.bracket is None else f"{100 * one.bracket:.1f}",
+            *(f"{number:,}" for number in (one.robust, one.broken, one.open)),
+            "–" if one.passes is None else f"{one.passes:,.0f}",
+            "–" if one.seconds is None else f"{one.seconds:.3f}",
+        )
+    console.print(table)
+    last = found[-1]
+    reached = ", ".join(f"{radius}: {texts:,}" for radius, texts in last.radius.items())
+    print_message(console, f"texts by the number of changed words up to which they are proved: {reached or '–'}")
+    if any(one.open for one in found):
+        print_message(
+            console,
+            f"{last.open:,} texts are open: {passes:,} passes did not suffice. Raise --passes, or lower the budget; "
+            "`certified` in the records says up to which number of words each is proved",
+        )
+    print_message(console, last.scope)

@@ -9,7 +9,7 @@ import click
 
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
-from discotext.cli.output import make_console, make_table, print_summary, write_json
+from discotext.cli.output import make_console, make_table, print_certificates, print_summary, write_json
 from discotext.cli.progress import DelayedProgress
 
 if TYPE_CHECKING:
@@ -95,11 +95,15 @@ def command(
     if as_json:
         for summary in found.summaries:
             write_json(summary.as_dict())
+        for certificate in found.certificates:
+            write_json(certificate.as_dict())
     else:
         for _, summary in found.begun:
             print_summary(summary)
             if found.judges:
                 print_quality(summary, found.judges)
+        if found.certificates:
+            print_certificates(found.certificates, found.settings["certify"]["passes"])
     target = html_file or run / "report.html"
     write_atomically(target, make_page(found))
     click.echo(f"wrote {target}", err=True)

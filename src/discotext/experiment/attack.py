@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discotext.experiment import coverage
+from discotext.experiment.certificate import Certificate, make_certificates
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import CHUNK, Job
@@ -53,6 +54,11 @@ class Result:
     def summary(self) -> Summary:
         """The summary of the first budget."""
         return self.summaries[0]
+
+    @cached_property
+    def certificates(self) -> list[Certificate]:
+        """For each budget, between which accuracies the true worst case lies; empty unless made by `certify`."""
+        return make_certificates(self.settings, self.records)
 
     @property
     def notes(self) -> list[str]:
@@ -224,6 +230,8 @@ def make_job(
     shard: tuple[int, int] = (1, 1),
     trust: bool = False,
     columns: tuple[str | None, str | None] = (None, None),
+    passes: int | None = None,
+    asked: tuple[Budget, ...] = (),
 ) -> Job:
     """Load the victim and the data, and describe the work. columns: of texts and labels, in a file or data frame."""
     model = load_victim(victim, trust)
@@ -240,6 +248,8 @@ def make_job(
         only=shard,
         accept_all=accept_all,
         named=(victim, trust) if isinstance(victim, str) else None,
+        passes=passes,
+        asked=asked,
     )
 
 

@@ -74,6 +74,8 @@ class Job:
     accept_all: the least probability that people accept all changes of a text together; 0 sets no limit.
     to_the_end: whether a search goes on after the label has flipped, to make the score as high as it can.
     first_scores: what the victim says of the first texts, see `identify`.
+    passes: what may be spent to prove that a text cannot be flipped; None attacks only. asked: the budgets of which
+        certificates are wanted, all within those of the run.
     tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
     """
 
@@ -91,6 +93,8 @@ class Job:
     named: tuple[str, bool] | None = None
     first_scores: list[list[float]] | str | None = None
     tolerance: float | None = None
+    passes: int | None = None
+    asked: tuple[Budget, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
@@ -226,7 +230,15 @@ class Job:
             "accept_all": self.accept_all,
             "shard": "/".join(map(str, self.only)),
             "checksum": CHECKSUM,
+            **self._proof,
         }
+
+    @property
+    def _proof(self) -> dict[str, Any]:
+        """How much may be spent on proofs, and of which budgets certificates are wanted."""
+        if self.passes is None:
+            return {}
+        return {"certify": {"passes": self.passes, "budgets": [str(budget) for budget in self.asked]}}
 
 
 def _score_first(victim: Victim, texts: Sequence[str]) -> list[list[float]] | str:

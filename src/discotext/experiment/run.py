@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from discotext.experiment.certificate import Certificate, make_certificates
 from discotext.experiment.quality import add_quality
 from discotext.experiment.record import Record, check_value
 from discotext.experiment.run_folder import CHECKSUM, read_lines, read_settings
@@ -45,6 +46,11 @@ class Run:
     def summaries(self) -> list[Summary]:
         """One for each budget."""
         return add_quality(summarise_run(self.settings, self.records), self.records, self.judges)
+
+    @cached_property
+    def certificates(self) -> list[Certificate]:
+        """For each budget that was asked about, what is proved; empty for runs that only attacked."""
+        return make_certificates(self.settings, self.records)
 
     @cached_property
     def begun(self) -> list[tuple[str, Summary]]:
@@ -170,10 +176,23 @@ def _check_settings(settings: dict[str, Any]) -> str | None:
         return f"'chunk' is {settings['chunk']} and 'shard' {settings['shard'][:40]!r}"
     if "classes" in settings and len(settings["classes"] or ()) != len(settings["labels"]):
         return f"'classes' is {str(settings['classes'])[:40]!r}"
+    proof = settings.get("certify")
+    if proof is not None and not _is_proof(proof):
+        return f"'certify' is {str(proof)[:40]!r}"
     target = settings.get("target")
     if target is not None and (not isinstance(target, int) or not 0 <= target < len(settings["labels"])):
         return f"'target' is {str(target)[:40]!r}"
     return None
+
+
+def _is_proof(given: Any) -> bool:
+    """Whether this says how much was to be spent on proofs, and under which budgets."""
+    if not isinstance(given, dict) or not isinstance(given.get("passes"), int):
+        return False
+    budgets = given.get("budgets")
+    if not isinstance(budgets, list) or not budgets:
+        return False
+    return all(isinstance(budget, str) and BUDGET.fullmatch(budget) for budget in budgets)
 
 
 def check_record(record: Record, settings: dict[str, Any]) -> None:

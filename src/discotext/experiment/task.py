@@ -16,6 +16,7 @@ import numpy as np
 from discotext.core.objectives import Objective
 from discotext.core.solution import Solution
 from discotext.experiment.job import Job, Task
+from discotext.experiment.proof import attack_and_prove
 from discotext.experiment.record import SUCCESS, Change, Record
 from discotext.search.loop import solve
 from discotext.text.space import Space, count_allowed_changes
@@ -66,8 +67,19 @@ class TaskRunner:
             # Twice the tolerance, so that what the search finds is still beyond it when the string is asked.
             goal = None if job.to_the_end else 2 * self.tolerance
             solver = list(job.solvers.values())[task.unit.solver]
-            oracle = job.victim.oracle(space, objective)
-            solutions = solve(space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit))
+            if job.passes is None or goal is None:
+                oracle = job.victim.oracle(space, objective)
+                solutions = solve(space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit))
+            else:
+                labels = np.array([task.labels[place] for place in attacked])
+                solutions = attack_and_prove(
+                    space,
+                    lambda some, which: job.victim.oracle(some, job.objective(labels[which].tolist())),
+                    solver,
+                    goal=goal,
+                    seed=job.seed_of(task.unit),
+                    passes=job.passes,
+                )
             finished = finish(job, space, solutions, objective, [records[place] for place in attacked])
             for place, record in zip(attacked, finished, strict=True):
                 records[place] = record
@@ -162,6 +174,7 @@ def finish(
                 seconds=record.seconds + found.seconds + asking,
                 victim_seconds=record.victim_seconds + found.oracle_seconds + asking,
                 error=evaluation.errors[number] or found.error,
+                certified=find_certified(found, status, record.budget),
             )
         )
     return finished
@@ -189,6 +202,16 @@ def judge(job: Job, space: Space, number: int, found: Solution, margin: float, t
         return "tied" if margin >= -tolerance else "unstable"
     # Where the highest score of all does not flip the label, nothing does.
     return "impossible" if job.to_the_end and status == "optimal" else status
+
+
+def find_certified(found: Solution, status: str, budget: int) -> int | None:
+    """Up to how many changed words it is proved that the label stays; None if the victim cannot be relied on."""
+    if status in ("failed", "unstable"):
+        return None
+    if status == "unchangeable":
+        return budget
+    below = min(found.below, found.changes) if found.reached else found.below
+    return min(max(below - 1, 0), budget)
 
 
 def count_unknown(victim: Victim, changes: Sequence[Change]) -> int:

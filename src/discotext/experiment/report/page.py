@@ -9,6 +9,7 @@ import base64
 import hashlib
 from importlib import resources
 
+from discotext.experiment.report.bracket import show_bracket
 from discotext.experiment.report.figures import Strongest
 from discotext.experiment.report.markup import Markup, element, embed, join
 from discotext.experiment.report.sections import (
@@ -49,7 +50,9 @@ def make_page(run: Run) -> str:
         element("title", f"discotext: {title}"),
         element("style", style),
     )
+    bracket = show_bracket(run)
     sections = {
+        **({} if bracket is None else {"bracket": ("What is proved", bracket)}),
         "solvers": ("All solvers", list_solvers(attack)),
         "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", chart_accuracy(attack)),
         "classes": ("Class by class", compare_classes(attack)),

@@ -1,0 +1,163 @@
+"""Certificates: between which accuracies the true worst case lies.
+
+At least the certified share of texts keeps its label whatever words are exchanged within the candidates and the budget;
+that is proved. At most the attacked share does; that is shown by texts that lose it. In between are texts of which
+neither is known. One run answers for every smaller budget: a text that was proved up to r words, and flipped with k, is
+robust up to r, broken from k on, and open between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from discotext.experiment.record import Budget, Record
+from discotext.experiment.summary import Estimate, estimate_share, find_accept, hash_spaces, make_lines, spread
+from discotext.text.words import compute_budget
+
+Verdict = Literal["robust", "broken", "open", "misclassified", "failed"]
+SCOPE = (
+    "What is certified: this model, on these texts, with these candidates and this budget. Other words or more changes "
+    "may still flip a label."
+)
+
+
+def count_allowed(record: Record, budget: Budget) -> int:
+    """How many words of a record's text may change under a budget."""
+    if budget.words is not None:
+        return min(budget.words, record.words)
+    return compute_budget(record.words, str(budget.share))
+
+
+def judge(record: Record, allowed: int | None = None) -> Verdict:
+    """The verdict on a text if so many of its words may change [default: as many as in the run]."""
+    changes = record.budget if allowed is None else allowed
+    if record.status == "failed":
+        return "failed"
+    if record.predicted != record.label:
+        return "misclassified"
+    if record.succeeded and len(record.changes) <= changes:
+        return "broken"
+    return "robust" if record.certified is not None and record.certified >= changes else "open"
+
+
+def explain_open(record: Record, passes: int) -> str:
+    """Why nothing is known of a text."""
+    if record.tied:
+        return "a swap leaves the two best classes within the victim's rounding errors"
+    if record.status == "unstable":
+        return "the victim does not answer the same when asked again"
+    return f"{passes:,} passes did not suffice; robust up to {record.certified or 0} changed words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """The figures of one budget.
+
+    certified_accuracy: at least this share keeps its label. adversarial_accuracy: at most this share does.
+    bracket: the difference. robust, broken, open, misclassified, failed: texts. radius: how many texts, among those the
+    victim is right about, are proved up to exactly so many changed words. passes, seconds: for a text, on average.
+    """
+
+    victim: str
+    data: str
+    seed: int
+    n: int
+    budget: float | int
+    accept: float | None
+    space: str
+    original_accuracy: Estimate | None
+    certified_accuracy: Estimate | None
+    adversarial_accuracy: Estimate | None
+    bracket: float | None
+    robust: int
+    broken: int
+    open: int
+    misclassified: int
+    failed: int
+    radius: Mapping[int, int]
+    passes: float | None
+    seconds: float | None
+    version: str
+    scope: str = SCOPE
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        found: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if "Estimate" in str(one.type):
+                found |= spread(one.name, value)
+            else:
+                found[one.name] = {str(key): number for key, number in value.items()} if one.name == "radius" else value
+        return found
+
+
+def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], budget: Budget) -> Certificate:
+    """The figures of one budget, from records under that budget or a larger one."""
+    verdicts = [judge(record, count_allowed(record, budget)) for record in records]
+    count = Counter(verdicts)
+    right = np.array([record.predicted == record.label for record in records], dtype=bool)
+    robust, broken = (np.array([one == kind for one in verdicts], dtype=bool) for kind in ("robust", "broken"))
+    certified, attacked = estimate_share(robust), estimate_share(right & ~broken)
+    n = len(records)
+    return Certificate(
+        victim=settings["victim"],
+        data=settings["data"],
+        seed=settings["seed"],
+        n=n,
+        budget=budget.value,
+        accept=find_accept(settings, str(budget)),
+        space=hash_spaces(make_lines(records)),
+        original_accuracy=estimate_share(right),
+        certified_accuracy=certified,
+        adversarial_accuracy=attacked,
+        bracket=None if certified is None or attacked is None else float(attacked) - float(certified),
+        robust=count["robust"],
+        broken=count["broken"],
+        open=count["open"],
+        misclassified=count["misclassified"],
+        failed=count["failed"],
+        radius=count_radii(records, budget),
+        passes=sum(record.forwards + record.backwards for record in records) / n if n else None,
+        seconds=sum(record.seconds for record in records) / n if n else None,
+        version=settings["version"],
+    )
+
+
+def count_radii(records: Iterable[Record], budget: Budget) -> dict[int, int]:
+    """How many texts are proved up to exactly so many changed words, and no more than the budget allows."""
+    right = [one for one in records if one.predicted == one.label and one.status != "failed"]
+    found = Counter(min(one.certified or 0, count_allowed(one, budget)) for one in right)
+    return dict(sorted(found.items()))
+
+
+def make_certificates(settings: Mapping[str, Any], records: Sequence[Record]) -> list[Certificate]:
+    """One for each budget that was asked for; empty if the run was not to prove anything."""
+    asked = settings.get("certify")
+    if not isinstance(asked, Mapping):
+        return []
+    found = []
+    for text in asked["budgets"]:
+        budget = Budget.parse(text)
+        mine = [
+            record
+            for record in records
+            if record.accept == budget.accept and (record.share is None) == (budget.share is None)
+        ]
+        found.append(make_certificate(settings, mine, budget))
+    return found
+
+
+def find_largest(budgets: Sequence[Budget]) -> tuple[Budget, ...]:
+    """Of the budgets of each level of acceptance, the largest: it answers for the others."""
+    largest: dict[str | None, Budget] = {}
+    for budget in budgets:
+        known = largest.get(budget.accept)
+        if known is None or budget.value > known.value:
+            largest[budget.accept] = budget
+    return tuple(largest.values())

@@ -1,0 +1,74 @@
+"""certify(): an attack, and for every text it does not flip a proof that nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discotext.experiment.attack import Result, Watch, accept_at_least, check_types, make_job, run
+from discotext.experiment.certificate import find_largest
+from discotext.experiment.execution.executors import Executor
+from discotext.experiment.job import CHUNK
+from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
+from discotext.search.solver import Solver
+from discotext.support.keywords import suggest_keywords
+from discotext.text.candidates import Candidates
+
+PASSES = 1000
+
+
+@suggest_keywords
+def certify(
+    victim: Any,
+    data: Any,
+    solver: str | Solver = "auto",
+    *,
+    budget: float | str | Sequence[float | str] = 0.2,
+    words: int | Sequence[int] | None = None,
+    passes: int = PASSES,
+    candidates: Candidates | None = None,
+    accept: float | Sequence[float] | None = None,
+    accept_all: float = 0.0,
+    limit: int | None = None,
+    seed: int = 0,
+    target: int | None = None,
+    out: str | Path | None = None,
+    chunk: int = CHUNK,
+    watch: Watch | None = None,
+    executor: Executor | None = None,
+) -> Result:
+    """Find between which accuracies the true worst case lies: attacked from above, certified from below.
+
+    `result.certificates` has the figures, one for each budget; all budgets are answered by one run, under the largest.
+    A record's `certified` says up to how many changed words its label is proved to stay.
+
+    solver: of the attack. passes: what may be spent to prove a text, bounds and scores together.
+
+    All other parameters are those of `attack`.
+
+    >>> def scores(texts):
+    ...     return [[text.count("purchased"), 0.5] for text in texts]
+    >>> result = certify(scores, (["We purchased it", "They purchased it", "bad"], [0, 0, 1]), words=1)
+    >>> found = result.certificates[0]
+    >>> found.robust, found.broken, found.open
+    (1, 2, 0)
+    """
+    check_types(candidates, out, watch, executor)
+    levels = parse_accept(accept)
+    asked = at_levels(parse_budgets(budget, words), levels)
+    job = make_job(
+        victim,
+        data,
+        [solver],
+        budgets=find_largest(asked),
+        asked=asked,
+        passes=check_whole("passes", passes, 1),
+        candidates=accept_at_least(candidates or Candidates(), levels),
+        accept_all=accept_all,
+        limit=None if limit is None else check_whole("limit", limit, 1),
+        seed=check_whole("seed", seed, 0),
+        target=None if target is None else check_whole("target", target, 0),
+        chunk=check_whole("chunk", chunk, 1),
+    )
+    return run(job, out, watch, executor)
