@@ -262,6 +262,50 @@ def label_safety() -> str:
     return table(headings, rows)
 
 
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def certificates() -> str:
+    """Brackets of all cells."""
+    rows = []
+    for row in (one for one in rows_of("certificates") if one["what"] == "bracket"):
+        budget = f"{100 * row['budget']:g} %" if isinstance(row["budget"], float) else str(row["budget"])
+        ratio = row["enumeration"] / row["proof_passes"] if row["proof_passes"] and row["enumeration"] else None
+        rows.append(
+            [
+                f"{row['victim']}, {row['data']}",
+                row["candidates"],
+                budget,
+                f"{row['n']}",
+                _points(row["clean"]),
+                f"{_points(row['certified'])} ({'–'.join(map(_points, row['certified_interval']))})",
+                _points(row["attacked"]),
+                _points(row["bracket"]),
+                f"{row['passes']:.0f}",
+                f"{1000 * row['seconds']:.0f}",
+                "–" if ratio is None else f"{ratio:,.0f}",
+            ]
+        )
+    headings = ["victim, data", "candidates", "words", "texts", "clean", "certified (95 %)", "attacked", "bracket"]
+    return table([*headings, "passes a text", "ms a text", "proof"], rows)
+
+
+def certificate_checks() -> str:
+    """How many certificates were checked, and how many were wrong."""
+    every = rows_of("certificates")
+    small = [row for row in every if row["what"] == "check"]
+    large = {row["cell"]: row for row in every if row["what"] == "bracket"}
+    draws, wrong = (sum(row[name] for row in large.values()) for name in ("random_choices", "wrong"))
+    lines = [
+        f"- {row['bounds']}: {row['certificates']:,} certificates of small problems against every choice there is: "
+        f"{row['wrong']} wrong."
+        for row in small
+    ]
+    lines.append(f"- The certificates of the table: {draws:,} random choices within what is certified: {wrong} flip.")
+    return "\n".join(lines)
+
+
 def training() -> str:
     """Large data sets only: how small ones are trained has changed since these were measured."""
     rows = [
@@ -489,6 +533,8 @@ def blocks() -> list[tuple[Path, str, str]]:
         (docs / "reference" / "packaged-data.md", "resources", resources()),
         (pages / "victims.md", "training", measured("training", training(), large)),
         (pages / "victims.md", "throughput", measured("throughput", throughput())),
+        (pages / "certificates.md", "certificates", measured("certificates", certificates())),
+        (pages / "certificates.md", "certificate-checks", certificate_checks()),
         (pages / "candidates.md", "acceptability", measured("acceptability", acceptability())),
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),

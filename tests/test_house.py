@@ -102,11 +102,12 @@ def test_solve_knows_no_solver_and_theory_is_used_by_one_command_alone():
 
 
 # What is asked for an attribute here does not come from us: a user's object, a library's, or a class's own fields.
-FOREIGN = {"victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
+FOREIGN = {"victims/function.py", "victims/linear_pipeline.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
            "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
            "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",
            "experiment/execution/ray.py", "cli/help.py", "support/lazy.py", "data/labels.py"}  # fmt: skip
-SERIALISATION = {"experiment/record.py", "experiment/summary.py", "experiment/job.py", "victims/neural/store.py"}
+SERIALISATION = {"experiment/record.py", "experiment/summary.py", "experiment/job.py", "victims/neural/store.py",
+                 "experiment/certificate.py"}  # fmt: skip
 
 
 def test_what_a_part_can_do_is_declared_and_not_discovered():
@@ -126,7 +127,7 @@ def test_what_a_part_can_do_is_declared_and_not_discovered():
 
 
 def test_the_public_face_is_small_and_leaks_nothing():
-    assert len(discotext.__all__) <= 12
+    assert len(discotext.__all__) <= 13
     assert sorted(name for name in dir(discotext) if not name.startswith("__")) == sorted(discotext.__all__)
     assert isinstance(Disco(), Disco)
     for function in (discotext.attack, discotext.compare):

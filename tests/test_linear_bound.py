@@ -120,6 +120,7 @@ def test_what_is_not_understood_gets_no_bounds_or_right_ones(parts):
     victim = fit(*parts, rng, 2)
     space = make_space(rng, make_texts(rng, 6))
     oracle = victim.oracle(space, Untargeted(rng.integers(2, size=6)))
+    assert ("no bounds" in victim.explain_bounds()) != can(oracle, BoundingOracle)
     if can(oracle, BoundingOracle):
         assert check_oracle(space.batch, oracle, rows=30).failures == ()
     plain = solve(space.batch, oracle, Exact(bounds=False), goal=0.0)

@@ -95,6 +95,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if job.examples.names != job.victim.labels:
         pairs = zip(job.examples.names, job.victim.labels, strict=True)
         print_message(console, f"classes of the data → of the victim: {', '.join(f'{a} → {b}' for a, b in pairs)}")
+    if passes is not None:
+        print_message(console, job.victim.explain_bounds())
     verdicts: list[Record] = []
     with AttackProgress(console, len(job.units)) as progress:
 

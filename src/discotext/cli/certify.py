@@ -30,7 +30,6 @@ def command(victim: str, data: str, solver: str, **options: Any) -> None:
     Prints a bracket for each budget: at least the certified accuracy survives (proved), at most the attacked accuracy
     does (shown by flipped texts). Several budgets are answered by one run.
 
-    \b
     Bounds are used for scikit-learn pipelines that are linear after a word vectoriser, and for the models dan and wcnn
     of `discotext train`. For any other victim, all choices are tried where that takes at most --passes.
 

@@ -77,6 +77,7 @@ def command(out: Path, texts: int, budget: str) -> None:
     target = run / "report.html"
     write_atomically(target, make_page(read_run(run)))
     print_conclusion(result.summary)
+    print_bracket(result.select("exact"))
     make_console().print(f"\nAll texts are in {target}", soft_wrap=True)
 
 
@@ -119,6 +120,20 @@ def print_examples(records: list[Record], labels: list[str]) -> None:
             at = change.end
         line.append(record.text[at:])
         console.print(line)
+
+
+def print_bracket(records: list[Record]) -> None:
+    """Print between which accuracies the worst case lies, from the records of the exact solver."""
+    from discotext.experiment.certificate import judge
+
+    verdicts = [judge(record) for record in records]
+    robust, broken, wrong = (sum(one == kind for one in verdicts) for kind in ("robust", "broken", "misclassified"))
+    n = max(len(records), 1)
+    least, most = percent(robust / n), percent((len(records) - wrong - broken) / n)
+    click.echo(
+        f"The bracket: at least {least} is certified to survive, at most {most} does. "
+        "`discotext certify` gives it for a model of your own."
+    )
 
 
 def print_conclusion(summary: Summary) -> None:

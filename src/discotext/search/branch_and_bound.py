@@ -8,7 +8,7 @@ all numbers of changes. A node with few choices is scored as a whole, another sp
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,14 @@ class Nodes:
     worth: Floats
     sizes: Floats
 
+    def _parts(self) -> tuple[Ints, NDArray[np.bool_], Floats, Floats, Floats]:
+        return self.problems, self.allowed, self.levels, self.worth, self.sizes
+
     def take(self, which: Ints | Bools) -> Nodes:
-        return Nodes(*(getattr(self, one.name)[which] for one in fields(self)))
+        return Nodes(*(part[which] for part in self._parts()))
 
     def __add__(self, other: Nodes) -> Nodes:
-        return Nodes(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
+        return Nodes(*(np.concatenate(both) for both in zip(self._parts(), other._parts(), strict=True)))
 
 
 class Tree:
@@ -62,6 +65,7 @@ class Tree:
         self.scores = oracle.score(np.arange(len(batch)), batch.originals())
         self.most = batch.budgets.astype(np.float64)  # changes that a choice worth finding has at most
         self.found = batch.originals()
+        self.reached = np.zeros(len(batch), dtype=bool)
         self.given_up = np.zeros(len(batch), dtype=bool)
         self.nodes = self._bound(np.arange(len(batch)), self.inside.copy())
 
@@ -168,13 +172,17 @@ class Tree:
         changes = count_changes(choices)
         for row in np.lexsort((changes, -scores)).tolist():
             problem = int(problems[row])
-            if self.search.goal is None:
+            if self.search.goal is not None and scores[row] >= self.search.goal:
+                better = bool(changes[row] <= self.most[problem])
+                if better:
+                    self.most[problem], self.reached[problem] = changes[row] - 1, True
+            else:
                 fewer = changes[row] < np.count_nonzero(self.found[problem])
-                if scores[row] > self.scores[problem] or (scores[row] == self.scores[problem] and fewer):
-                    self.scores[problem], self.found[problem] = scores[row], choices[row]
-            elif scores[row] >= self.search.goal and changes[row] <= self.most[problem]:
+                better = not self.reached[problem] and (
+                    scores[row] > self.scores[problem] or bool(scores[row] == self.scores[problem] and fewer)
+                )
+            if better:
                 self.scores[problem], self.found[problem] = scores[row], choices[row]
-                self.most[problem] = changes[row] - 1
 
     def give_up(self, problems: Ints) -> None:
         """Leave problems that have spent what they may, with their nodes open."""

@@ -70,6 +70,8 @@ class GrowingTable:
         """Add a row; its number is returned."""
         if self._length == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        if not self._rows.flags.writeable:
+            self._rows = self._rows.copy()  # shared memory, as Ray gives it to its workers
         self._rows[self._length] = row
         self._length += 1
         return self._length - 1

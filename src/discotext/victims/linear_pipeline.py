@@ -3,12 +3,13 @@
     text → tokens → counts of words and word pairs → weights (idf) → length 1 → linear classifier
 
 What is known of such a pipeline is a few arrays, and they suffice to say by how much any swap moves any score. A
-pipeline with a part that is not known here is not taken apart (`read_linear` returns None), and what was taken apart is
+pipeline with a part that is not known here is not taken apart (`read_linear` names it), and what was taken apart is
 compared with the pipeline's own scores before it is believed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -31,6 +32,8 @@ LINEAR = (
     "PassiveAggressiveClassifier",
 )
 BAYES = ("MultinomialNB", "ComplementNB")
+# Patterns of tokens that consist of word characters, or of one set of characters without white space.
+LOCAL = re.compile(r"(\(\?u\))?(\\b)?((\\w|\[[a-zA-Z0-9_\-]+\])[+*]?(\{\d+,?\d*\})?)+(\\b)?")
 LONGEST = 2  # words of the longest n-gram that is understood
 
 
@@ -92,18 +95,33 @@ class LinearPipeline:
         return np.asarray(self.weights[:, columns] @ (values / size) + self.bias)
 
 
-def read_linear(pipeline: Any) -> LinearPipeline | None:
-    """Take a fitted pipeline apart; None if a part of it is not known.
+class UnknownPartError(ValueError):
+    """A pipeline has a part of which nothing is known here. The message names it."""
 
-    >>> read_linear(object()) is None
-    True
+
+def read_linear(pipeline: Any) -> LinearPipeline:
+    """Take a fitted pipeline apart; UnknownPartError names the first part that is not known.
+
+    >>> read_linear(object())
+    Traceback (most recent call last):
+        ...
+    discotext.victims.linear_pipeline.UnknownPartError: object is not a pipeline of a vectoriser and a classifier
     """
     steps = [one for _, one in getattr(pipeline, "steps", ()) if one not in (None, "passthrough")]
-    if len(steps) < 2 or type(steps[0]).__name__ not in VECTORISERS:
-        return None
+    if len(steps) < 2:
+        raise UnknownPartError(f"{type(pipeline).__name__} is not a pipeline of a vectoriser and a classifier")
     first, *middle, last = steps
-    if callable(first.analyzer) or first.analyzer != "word" or first.ngram_range[1] > LONGEST:
-        return None
+    if type(first).__name__ not in VECTORISERS:
+        raise UnknownPartError(f"its {type(first).__name__} is neither a {' nor a '.join(VECTORISERS)}")
+    if callable(first.analyzer) or first.analyzer != "word":
+        raise UnknownPartError(f"its {type(first).__name__} has the analyzer {first.analyzer!r}, not 'word'")
+    for part in ("tokenizer", "preprocessor"):
+        if getattr(first, part) is not None:
+            raise UnknownPartError(f"its {type(first).__name__} has a {part} of its own, which may look at whole texts")
+    if not LOCAL.fullmatch(first.token_pattern):
+        raise UnknownPartError(f"its token pattern {first.token_pattern!r} may look beyond a word")
+    if first.ngram_range[1] > LONGEST:
+        raise UnknownPartError(f"its features are of up to {first.ngram_range[1]} words, more than {LONGEST}")
     size = len(first.vocabulary_)
     settings: dict[str, Any] = {"tf": "binary" if first.binary else "linear", "norm": None}
     idf, columns, after = np.ones(size), np.arange(size), np.ones(size)
@@ -113,24 +131,22 @@ def read_linear(pipeline: Any) -> LinearPipeline | None:
         if name == "TfidfTransformer" and not number and not weighting:
             weighting = [step]
         elif hasattr(step, "get_support"):
-            if settings["norm"] is None and not weighting:
-                return None  # features that are dropped before they are weighted would change the length
             kept = np.flatnonzero(step.get_support())
             columns, after = columns[kept], after[kept]
         elif name == "MaxAbsScaler" or (name == "StandardScaler" and not step.with_mean):
             after = after / step.scale_
         else:
-            return None
+            raise UnknownPartError(f"its step {name} is not known")
     for step in weighting:
         if settings["tf"] == "binary" and step.sublinear_tf:
-            return None
+            raise UnknownPartError("its counts are both binary and sublinear")
         settings["tf"] = "sublinear" if step.sublinear_tf else settings["tf"]
         settings["norm"] = step.norm
         if step.use_idf:
             idf = np.asarray(step.idf_, dtype=np.float64)
     found = _read_classifier(last)
-    if found is None or found[0].shape[1] != len(columns) or settings["norm"] not in ("l1", "l2", None):
-        return None
+    if found[0].shape[1] != len(columns) or settings["norm"] not in ("l1", "l2", None):
+        raise UnknownPartError("its parts do not fit together")
     weights = np.zeros((len(found[1]), size))
     weights[:, columns] = found[0] * after
     return LinearPipeline(
@@ -146,14 +162,14 @@ def read_linear(pipeline: Any) -> LinearPipeline | None:
     )
 
 
-def _read_classifier(step: Any) -> tuple[Floats, Floats] | None:
+def _read_classifier(step: Any) -> tuple[Floats, Floats]:
     """Weights (C, F) and biases (C,) of the scores that `SklearnVictim` has of a linear classifier."""
     name = type(step).__name__
     if name in BAYES:
         prior = step.class_log_prior_ if name == "MultinomialNB" else np.zeros(len(step.classes_))
         return np.asarray(step.feature_log_prob_, dtype=np.float64), np.asarray(prior, dtype=np.float64)
     if name not in LINEAR:
-        return None
+        raise UnknownPartError(f"its {name} is not linear, or not known to be")
     weights = np.atleast_2d(np.asarray(step.coef_, dtype=np.float64))
     bias = np.broadcast_to(np.asarray(step.intercept_, dtype=np.float64), (len(weights),))
     if len(weights) == 1:

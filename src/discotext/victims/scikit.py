@@ -25,7 +25,7 @@ from discotext.support.errors import describe_error
 from discotext.support.extras import require
 from discotext.text.space import Space
 from discotext.victims.linear_bound import LinearOracle, agrees
-from discotext.victims.linear_pipeline import LinearPipeline, read_linear
+from discotext.victims.linear_pipeline import LinearPipeline, UnknownPartError, read_linear
 from discotext.victims.scikit_vocabulary import find_vocabulary
 from discotext.victims.victim import TextOracle, Victim
 
@@ -67,18 +67,26 @@ class SklearnVictim(Victim):
     def oracle(self, space: Space, objective: Objective) -> Oracle:
         """Return an oracle; with bounds if the pipeline is linear after a word vectoriser."""
         linear = self._linear
-        if linear is not None and isinstance(objective, DifferenceObjective):
+        if isinstance(linear, LinearPipeline) and isinstance(objective, DifferenceObjective):
             texts = [str(text) for text in space.texts[:CHECKED]]
             if agrees(linear, self, texts):
                 return LinearOracle(self, space, objective, linear)
         return TextOracle(self, space, objective)
 
     @cached_property
-    def _linear(self) -> LinearPipeline | None:
+    def _linear(self) -> LinearPipeline | str:
+        """The pipeline taken apart, or why it cannot be."""
         try:
             return read_linear(self.pipeline)
-        except Exception:  # reading an attribute of a third-party estimator may raise anything
-            return None
+        except UnknownPartError as error:
+            return str(error)
+        except Exception as error:  # reading an attribute of a third-party estimator may raise anything
+            return describe_error(error)
+
+    def explain_bounds(self) -> str:
+        if isinstance(self._linear, LinearPipeline):
+            return f"{self.name} is linear after a word vectoriser: bounds are nearly exact"
+        return f"there are no bounds for {self.name} ({self._linear}): all choices are tried where they are few"
 
     def _call(self, method: str, texts: Sequence[str]) -> Floats:
         # A tree that never saw a class gives it probability 0, and numpy warns about the logarithm.

@@ -83,6 +83,10 @@ class Victim:
         """Return (N,) which texts would be answered now without calling the model."""
         return np.zeros(len(texts), dtype=bool)
 
+    def explain_bounds(self) -> str:
+        """Return what is known to prove that a text cannot be flipped, as a sentence without a full stop."""
+        return f"there are no bounds for {self.name}: all choices are tried where they are few"
+
     def supports(self, ability: type) -> bool:
         """Return whether the victim declares an ability, one of the protocols in `discotext.core.oracle`.
 

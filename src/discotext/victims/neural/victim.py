@@ -128,6 +128,10 @@ class NeuralVictim(Victim):
                 found[numbers] = to_numpy(self.network(vectors * inside.unsqueeze(-1), lengths.to(self.table.device)))
         return found
 
+    def explain_bounds(self) -> str:
+        kind = self.network.shape.kind
+        return f"bounds of a {kind} are used" if kind in BOUNDS else super().explain_bounds()
+
     def oracle(self, space: Space, objective: Objective) -> WordOracle:
         """Return an oracle with gradients for the texts of a search space, and with bounds where there are any."""
         words = (word for text in space.options for options in text for word in options)
