@@ -102,7 +102,8 @@ def test_solve_knows_no_solver_and_theory_is_used_by_one_command_alone():
 
 
 # What is asked for an attribute here does not come from us: a user's object, a library's, or a class's own fields.
-FOREIGN = {"victims/function.py", "victims/linear_pipeline.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
+FOREIGN = {"victims/linear_pipeline.py",
+           "victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
            "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
            "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",
            "experiment/execution/ray.py", "cli/help.py", "support/lazy.py", "data/labels.py"}  # fmt: skip

@@ -35,8 +35,8 @@ def command(victim: str, data: str, solver: str, **options: Any) -> None:
 
     \b
     Examples:
-      discotext certify sklearn:model.skops reviews.csv --words 1 --words 2 --words 5
+      discotext certify sklearn:model.skops reviews.csv --words 1 --words 2
       discotext certify victim movie_reviews --budget 0.1 --limit 200 --out run
-      discotext certify py:model.py:scores questions.csv --words 1 --passes 200 --json
+      discotext certify py:model.py:scores data.csv --words 1 --passes 200
     """
     run_attack(victim, data, [solver], options)

@@ -29,7 +29,7 @@ from discotext.victims.linear_text import LinearText, find_vanishing, read_text
 from discotext.victims.victim import TextOracle, Victim
 
 REFINEMENTS = 2
-MOST_WAYS = 64  # in which positions where a word may vanish are closed
+MOST_WAYS = 16  # in which positions where a word may vanish are closed
 
 
 class LinearOracle(TextOracle):
@@ -64,8 +64,13 @@ class LinearOracle(TextOracle):
             self._vanishing[problem] = find_vanishing(self.pipeline, self.space.options[problem])
         positions = self._vanishing[problem]
         ways = [np.flatnonzero(allowed[starts[at] : starts[at] + counts[at]]).tolist() for at in positions]
-        if np.prod([len(way) for way in ways]) > MOST_WAYS:
-            return None
+        if np.prod([float(len(way)) for way in ways]) > MOST_WAYS:
+            # Nothing is ruled out yet, but these positions are the ones to close first.
+            return (
+                0.0,
+                np.where(allowed, 0.0, NEVER),
+                np.isin(np.repeat(np.arange(len(counts)), counts), positions) * 1.0,
+            )
         pieces = self.differences.pieces(problem, len(self.pipeline.bias))
         level, by_candidate, worth = NEVER, np.full(len(allowed), NEVER), np.full(len(allowed), -np.inf)
         for way in product(*ways):
