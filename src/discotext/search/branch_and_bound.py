@@ -9,6 +9,7 @@ all numbers of changes. A node with few choices is scored as a whole, another sp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Nodes:
     worth: Floats
     sizes: Floats
 
-    def _parts(self) -> tuple[Ints, NDArray[np.bool_], Floats, Floats, Floats]:
+    def _parts(self) -> tuple[NDArray[Any], ...]:
         return self.problems, self.allowed, self.levels, self.worth, self.sizes
 
     def take(self, which: Ints | Bools) -> Nodes:
