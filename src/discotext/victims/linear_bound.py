@@ -66,11 +66,8 @@ class LinearOracle(TextOracle):
         ways = [np.flatnonzero(allowed[starts[at] : starts[at] + counts[at]]).tolist() for at in positions]
         if np.prod([float(len(way)) for way in ways]) > MOST_WAYS:
             # Nothing is ruled out yet, but these positions are the ones to close first.
-            return (
-                0.0,
-                np.where(allowed, 0.0, NEVER),
-                np.isin(np.repeat(np.arange(len(counts)), counts), positions) * 1.0,
-            )
+            first = np.isin(np.repeat(np.arange(len(counts)), counts), positions)
+            return 0.0, np.where(allowed, 0.0, NEVER).astype(np.float64), first.astype(np.float64)
         pieces = self.differences.pieces(problem, len(self.pipeline.bias))
         level, by_candidate, worth = NEVER, np.full(len(allowed), NEVER), np.full(len(allowed), -np.inf)
         for way in product(*ways):
