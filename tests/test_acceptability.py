@@ -46,6 +46,13 @@ def test_probabilities_do_not_depend_on_the_batch(finder):
     assert together == finder.find(TEXTS)
 
 
+def test_a_word_without_content_words_around_has_the_same_probability_in_any_batch():
+    alone = make_candidates(accept=0.2)("How did she die?")
+    many = [" ".join(TEXTS)] * 300
+    assert make_candidates(accept=0.2).find([*many, "How did she die?"])[-1] == alone
+    assert any(one.candidates for one in alone)
+
+
 def test_a_higher_level_keeps_a_part_of_the_candidates_with_the_same_probabilities(finder):
     strict = swaps(make_candidates(accept=0.5).find(TEXTS))
     assert strict == [swap for swap in swaps(finder.find(TEXTS)) if swap[2] >= 0.5]

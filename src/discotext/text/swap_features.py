@@ -170,7 +170,7 @@ class SwapFeatures:
         # One long array of the words of all texts, function words and unknown ones as zeros.
         ids = [-1 if word in STOP_WORDS else row.get(word, -1) for text in lower for word in text]
         every = self._vectors_of(ids)
-        sums = np.concatenate([np.zeros((1, table.shape[1]), dtype=np.float32), np.cumsum(every, axis=0)])
+        sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(every, axis=0, dtype=np.float64)])
         starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
         text_of = np.array([one.text for one in asked], dtype=np.int64)
         at = starts[text_of] + np.array([one.position for one in asked], dtype=np.int64)
@@ -179,7 +179,8 @@ class SwapFeatures:
         def around(width: int) -> Matrix:
             begin, end = np.maximum(at - width, first), np.minimum(at + width + 1, last)
             total = sums[end] - sums[begin] - every[at]
-            return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6))
+            # In single precision, what is left of large sums would be noise where no word around has a vector.
+            return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6), dtype=np.float32)
 
         near, far = around(NEAR), around(FAR)
         flags = [_describe_place(texts[one.text], tags[one.text], one.position) for one in asked]
