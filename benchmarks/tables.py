@@ -275,7 +275,7 @@ def certificates() -> str:
         rows.append(
             [
                 f"{row['victim']}, {row['data']}",
-                row["candidates"],
+                row["candidates"] if row["limit"] == 1000 else f"{row['candidates']}, {row['limit']:,} passes",
                 budget,
                 f"{row['n']}",
                 _points(row["clean"]),

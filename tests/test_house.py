@@ -34,7 +34,7 @@ ORDER = {
     "data": "catalogue labels columns examples files registry",
     "victims": "model_files scikit_vocabulary score_reader subword_model timed_requests victim check linear_pipeline "
     "linear_text linear_bound function neural remote scikit subwords huggingface registry",
-    "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim store training "
+    "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary store training "
     "train_victim",
     "experiment": "judges record summary certificate coverage quality run_folder job preflight run proof task "
     "execution attack certify merge paper report",

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.names import MODELS, POOLS
+from discotext.cli.names import FILTERS, MODELS, POOLS
 from discotext.cli.options import (
     EXISTING_FILE,
     FOLDER,
     Count,
+    Number,
     column_options,
     complete_data,
     data_argument,
@@ -65,6 +66,42 @@ from discotext.cli.progress import TrainingProgress
     show_default="max",
     help="How lstm and rnn pool the states of a text.",
 )
+@option(
+    "--adversarial",
+    section="Hardening",
+    type=Number(0, 1, max_open=True),
+    metavar="WEIGHT",
+    default=0.0,
+    show_default="0, off",
+    help="Train on texts whose words are exchanged to raise the loss, with this weight; 0.5 is a good start. An epoch "
+    "then takes two to three times as long.",
+)
+@option(
+    "--budget",
+    "share",
+    section="Hardening",
+    type=Number(0, 1, min_open=True),
+    metavar="SHARE",
+    default=0.2,
+    help="Share of the words that may be exchanged.",
+)
+@option(
+    "--synonyms",
+    section="Hardening",
+    multiple=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    show_default="the candidates that attack uses by default",
+    help="Your own synonyms, .json or .tsv, to exchange words for. Repeatable.",
+)
+@option(
+    "--without",
+    section="Hardening",
+    multiple=True,
+    type=click.Choice(FILTERS),
+    metavar="FILTER",
+    help="Disable a filter of candidates, as for attack. Repeatable.",
+)
 @seed_option("Model")
 @option(
     "--test",
@@ -90,6 +127,10 @@ def command(
     tune_vectors: bool | None,
     limit: int | None,
     seed: int,
+    adversarial: float,
+    share: float,
+    synonyms: tuple[Path, ...],
+    without: tuple[str, ...],
     overwrite: bool,
     text_column: str | None,
     label_column: str | None,
@@ -104,6 +145,7 @@ def command(
       discotext train movie_reviews --out victim
       discotext train reviews.csv --model wcnn --out victim --overwrite
       discotext train train.csv --test test.csv --label-column stars --out victim
+      discotext train movie_reviews --adversarial 0.5 --out hardened
     """
     if (out / "settings.json").exists() and not overwrite:
         raise ValueError(f"{out} already contains a model; choose another folder or use --overwrite")
@@ -117,6 +159,7 @@ def command(
     require("torch", extra="torch", reason="training")
     flush_denormals_globally()
     from discotext.experiment.run_folder import make_folder
+    from discotext.text.candidates import make_candidates
     from discotext.victims.neural.train_victim import train_victim
 
     make_folder(out)
@@ -129,8 +172,17 @@ def command(
                 vectors=vectors,
                 limit=limit,
                 columns=(text_column, label_column),
-                settings={"kind": kind, "pool": pool, "epochs": epochs, "tune_vectors": tune_vectors, "seed": seed},
+                settings={
+                    "kind": kind,
+                    "pool": pool,
+                    "epochs": epochs,
+                    "tune_vectors": tune_vectors,
+                    "seed": seed,
+                    "adversarial": adversarial,
+                    "share": share,
+                },
                 progress=progress.update,
+                candidates=make_candidates(synonyms=synonyms, without=without) if adversarial else None,
             )
     except BaseException:
         with suppress(OSError):

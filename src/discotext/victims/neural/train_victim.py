@@ -11,6 +11,7 @@ import torch
 from discotext.data.examples import Examples
 from discotext.data.registry import DATASETS, load_data
 from discotext.support.intervals import wilson
+from discotext.text.candidates import Candidates
 from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.vectors import VECTOR_FORMATS, WordVectors
 from discotext.victims.neural.store import save_neural
@@ -32,6 +33,7 @@ def train_victim(
     settings: dict[str, Any] | None = None,
     packaged: bool = False,
     progress: ProgressCallback | None = None,
+    candidates: Candidates | None = None,
 ) -> dict[str, Any]:
     """Train a victim on a named data set or a file, measure its accuracy, save it, and return the figures.
 
@@ -39,6 +41,7 @@ def train_victim(
     vectors: initial word vectors; by default those of `load_default_vectors`. limit: train on a stratified sample of so
     many texts. columns: the text and label columns of a file. settings: of `TrainingSettings`; those that are missing
     or None depend on the number of texts. packaged: ignore the data folder and start from the package's own vectors.
+    candidates: for adversarial training (`TrainingSettings.adversarial`).
     progress: called with a `TrainingState` after every batch and at every new stage.
     """
     settings = settings or {}
@@ -53,7 +56,7 @@ def train_victim(
         training = training.sample(limit, seed)
     initial, name = (WordVectors.read(vectors), str(vectors)) if vectors else load_default_vectors(packaged)
     complete = make_settings(settings, len(training))
-    victim, state = train(training, initial, complete, progress)
+    victim, state = train(training, initial, complete, progress, candidates)
     report_progress = progress or ignore
     state.stage = "testing"
     report_progress(state)

@@ -28,7 +28,9 @@ from discotext.core.arrays import Ints
 from discotext.core.embedding import flush_denormals
 from discotext.core.objectives import predictions
 from discotext.data.examples import Examples
+from discotext.text.candidates import Candidates
 from discotext.text.vectors import WordVectors
+from discotext.victims.neural.adversary import Options, choose_words, find_options, pad_options
 from discotext.victims.neural.networks import Kind, Network, Pool, Shape
 from discotext.victims.neural.victim import NeuralVictim, build_vocabulary, pad
 
@@ -45,6 +47,8 @@ class TrainingSettings:
     patience: epochs without improvement before training stops. rate: the largest learning rate. first_words: words of
     a text that are read. tune_vectors: train the word vectors, too. precise: train in double precision. rare: how often
     a word without a vector must occur to get one. validation: the share of the texts that is held out.
+    adversarial: the weight, from 0 to below 1, of texts whose words were exchanged to raise the loss; needs candidates.
+    share: of the words that are exchanged there.
     """
 
     kind: Kind = "lstm"
@@ -61,8 +65,14 @@ class TrainingSettings:
     rare: int = 2
     validation: float = 0.1
     seed: int = 0
+    adversarial: float = 0.0
+    share: float = 0.2
 
     def __post_init__(self) -> None:
+        if not 0 <= self.adversarial < 1:
+            raise ValueError(f"adversarial is {self.adversarial}; choose a weight from 0 to below 1")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share is {self.share}; choose a number above 0 and up to 1")
         counts = {
             "epochs": self.epochs,
             "patience": self.patience,
@@ -107,8 +117,12 @@ def train(
     vectors: WordVectors,
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 (frozen)
     progress: ProgressCallback | None = None,
+    candidates: Candidates | None = None,
 ) -> tuple[NeuralVictim, TrainingState]:
     """Train a victim on examples, a random part of which is held out to choose the best epoch.
+
+    candidates: for adversarial training; the best epoch is then the one whose accuracy on held-out texts is highest
+    after their words were exchanged, too.
 
     A KeyboardInterrupt ends training and keeps the best epoch so far.
     """
@@ -130,7 +144,13 @@ def train(
     table = nn.Embedding(len(vocabulary), vectors.width, sparse=settings.tune_vectors, _weight=initial)
     table.requires_grad_(settings.tune_vectors)
     rows = [row[: settings.first_words] for row in vocabulary.read(kept.texts)]
-    held_out = _HeldOut(vocabulary.read(held.texts), held.labels)
+    options = held_options = None
+    if settings.adversarial:
+        if candidates is None:
+            raise ValueError("adversarial training needs candidates; pass a Candidates, as make_candidates() makes it")
+        options = find_options(candidates, kept.texts, vocabulary, settings.first_words)
+        held_options = find_options(candidates, held.texts, vocabulary, settings.first_words)
+    held_out = _HeldOut(vocabulary.read(held.texts), held.labels, held_options, settings.share)
 
     def make_victim() -> NeuralVictim:
         return NeuralVictim(network, vocabulary, table.weight.detach().half().to(table.weight), examples.names)
@@ -139,7 +159,7 @@ def train(
     try:
         with flush_denormals():
             idle = 0
-            for _ in _run_epochs(network, table, rows, kept.labels, settings, state, report):
+            for _ in _run_epochs(network, table, rows, kept.labels, settings, state, report, options):
                 accuracy = held_out.measure_accuracy(make_victim())
                 state.history.append({"epoch": state.epoch, "loss": state.loss, "validation_accuracy": accuracy})
                 if not best or accuracy > state.best:
@@ -196,6 +216,7 @@ def _run_epochs(
     settings: TrainingSettings,
     state: TrainingState,
     report: ProgressCallback,
+    options: Options | None = None,
 ) -> Iterator[None]:
     """Train for one epoch after another, yielding after each, so that the caller can measure and stop."""
     rng = np.random.default_rng(settings.seed)
@@ -215,11 +236,25 @@ def _run_epochs(
         for numbers in _make_batches(rows, settings.batch, rng):
             ids, lengths = pad([rows[number] for number in numbers])
             inside = torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
-            vectors = table(ids.to(device)) * inside.unsqueeze(-1).to(table.weight)
-            loss = nn.functional.cross_entropy(network(vectors, lengths.to(device)), targets[numbers].to(device))
+            ids, lengths = ids.to(device), lengths.to(device)
+            mask, wanted = inside.unsqueeze(-1).to(table.weight), targets[numbers].to(device)
+            vectors = table(ids) * mask
             for one in optimisers:
                 one.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
+            if options is None:
+                loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
+                loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
+            else:
+                # The gradient by the vectors is a by-product of that by the weights: an epoch costs about two.
+                vectors = vectors.requires_grad_() if not vectors.requires_grad else vectors
+                vectors.retain_grad()
+                loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
+                ((1 - settings.adversarial) * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
+                gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
+                padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
+                exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
+                worse = nn.functional.cross_entropy(network(table(exchanged) * mask, lengths), wanted)
+                (settings.adversarial * worse).backward()  # type: ignore[no-untyped-call, unused-ignore]
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             for one, schedule in zip(optimisers, schedules, strict=True):
                 one.step()
@@ -244,13 +279,36 @@ def _make_batches(rows: Sequence[Ints], size: int, rng: np.random.Generator) -> 
 
 @dataclass(frozen=True)
 class _HeldOut:
-    """Held-out texts, looked up once."""
+    """Held-out texts, looked up once. options: their candidates, to measure them with words exchanged, too."""
 
     rows: Sequence[Ints]
     labels: Ints
+    options: Options | None = None
+    share: float = 0.2
 
     def measure_accuracy(self, victim: NeuralVictim) -> float:
-        return float((predictions(victim.score_rows(self.rows)) == self.labels).mean())
+        right = predictions(victim.score_rows(self.rows)) == self.labels
+        if self.options is not None:
+            right &= predictions(victim.score_rows(self._exchange(victim, self.options))) == self.labels
+        return float(right.mean())
+
+    def _exchange(self, victim: NeuralVictim, options: Options) -> list[Ints]:
+        """The texts with the words exchanged that raise the loss most, to first order."""
+        found = list(self.rows)
+        table, device = victim.table, victim.table.device
+        for begin in range(0, len(self.rows), 256):
+            numbers = range(begin, min(begin + 256, len(self.rows)))
+            ids, lengths = (one.to(device) for one in pad([self.rows[number] for number in numbers]))
+            inside = (torch.arange(ids.shape[1], device=device) < lengths.unsqueeze(-1)).unsqueeze(-1).to(table)
+            wanted = torch.from_numpy(np.asarray(self.labels[numbers.start : numbers.stop])).to(device)
+            vectors = (nn.functional.embedding(ids, table) * inside).requires_grad_()
+            loss = nn.functional.cross_entropy(victim.network(vectors, lengths), wanted, reduction="sum")
+            (gradient,) = torch.autograd.grad(loss, vectors)
+            padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
+            changed = choose_words(ids, lengths, padded, gradient, table, self.share).cpu().numpy()
+            for place, number in enumerate(numbers):
+                found[number] = changed[place, : len(self.rows[number])]
+        return found
 
 
 def count_correct(victim: NeuralVictim, examples: Examples) -> int:
