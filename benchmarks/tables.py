@@ -262,6 +262,9 @@ def label_safety() -> str:
     return table(headings, rows)
 
 
+ATTACKS = ("same", "twice", "default")
+
+
 def _points(share: float) -> str:
     return f"{100 * share:.1f}"
 
@@ -304,6 +307,23 @@ def certificate_checks() -> str:
     ]
     lines.append(f"- The certificates of the table: {draws:,} random choices within what is certified: {wrong} flip.")
     return "\n".join(lines)
+
+
+def hardening() -> str:
+    """Accuracy of networks before and after adversarial training, under several attacks."""
+    rows = []
+    for row in rows_of("hardening"):
+        rows.append(
+            [
+                f"{row['kind']}, {row['data']}",
+                "plain" if not row["weight"] else f"`--adversarial {row['weight']:g}`",
+                _points(row["clean"]),
+                *(f"{_points(row[name])} ({'–'.join(map(_points, row[f'{name}_interval']))})" for name in ATTACKS),
+                f"{row['seconds_per_epoch']:.1f}",
+            ]
+        )
+    headings = ["victim", "training", "clean", "attacked, same lists", "twice the words", "other candidates"]
+    return table([*headings, "s an epoch"], rows)
 
 
 def training() -> str:
@@ -538,6 +558,7 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "candidates.md", "acceptability", measured("acceptability", acceptability())),
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
+        (docs / "how-to" / "report-and-harden.md", "hardening", measured("hardening", hardening())),
         (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
         (pages / "candidates.md", "audit", audited()),
         (pages / "candidates.md", "tagging", measured("tagging", tagging())),

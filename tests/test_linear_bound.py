@@ -154,3 +154,17 @@ def test_a_long_text_is_decided_by_few_bounds():
     found = solve(space.batch, oracle, Exact(passes=200), goal=goal + 1e-6)
     assert all(one.proved for one, other in zip(found, attacked, strict=True) if other.score < goal)
     assert np.median([one.forwards for one, other in zip(found, attacked, strict=True) if other.score < goal]) < 100
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_words_without_a_token_between_neighbours_are_no_obstacle(seed):
+    rng = np.random.default_rng(seed)
+    vectoriser = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the", "very", "old", "new", "big"])
+    victim = fit(vectoriser, LogisticRegression(C=10), rng, 2)
+    space = make_space(rng, make_texts(rng, 25, longest=9), words=3)
+    oracle = victim.oracle(space, Untargeted(rng.integers(2, size=len(space))))
+    truth = np.array([one.score for one in solve(space.batch, oracle, Exact(bounds=False))])
+    for goal in (np.quantile(truth, [0.2, 0.6]) + 1e-5).tolist():
+        plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
+        bounded = solve(space.batch, oracle, Exact(), goal=goal)
+        assert [(one.status, one.below) for one in bounded] == [(one.status, one.below) for one in plain]

@@ -111,7 +111,9 @@ class View:
         np.minimum.at(first, self.position[self.numbers], self.numbers)
         self.base = first
         kept = np.bincount(self.position[self.numbers], minlength=len(counts))
-        self.open = np.flatnonzero(kept > 1)
+        # Neighbours in the chain below are neighbours in the text: what leaves no token does not stand between them.
+        speaks = np.array([position not in text.silent for position in range(len(counts))], dtype=bool)
+        self.open = np.flatnonzero((kept > 1) & speaks)
         # Changes that are made in every choice, and those that may come on top.
         self.made = int(((first != self.starts) & (kept == 1)).sum())
         self.left = max(budget - self.made, 0)

@@ -22,12 +22,14 @@ class LinearText:
     own: for each candidate, the features (by their place in `columns`) that it adds.
     pairs: by position, the position that comes next without other tokens between, and (k, l) the feature that
         candidates of both make together, −1 for none.
+    silent: positions whose options leave no token: changing them changes nothing.
     """
 
     columns: Ints
     fixed: NDArray[np.float64]
     own: tuple[Ints, ...]
     pairs: dict[int, tuple[int, Ints]]
+    silent: frozenset[int]
 
 
 def find_vanishing(pipeline: LinearPipeline, options: Sequence[Sequence[str]]) -> list[int]:
@@ -83,6 +85,7 @@ def read_text(
             for left, (right, pair) in pairs.items()
             if (pair >= 0).any()
         },
+        frozenset(position for position, some in enumerate(words) if not any(some)),
     )
 
 
