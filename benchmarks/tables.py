@@ -319,11 +319,10 @@ def hardening() -> str:
                 "plain" if not row["weight"] else f"`--adversarial {row['weight']:g}`",
                 _points(row["clean"]),
                 *(f"{_points(row[name])} ({'–'.join(map(_points, row[f'{name}_interval']))})" for name in ATTACKS),
-                f"{row['seconds_per_epoch']:.1f}",
             ]
         )
     headings = ["victim", "training", "clean", "attacked, same lists", "twice the words", "other candidates"]
-    return table([*headings, "s an epoch"], rows)
+    return table(headings, rows)
 
 
 def training() -> str:

@@ -74,7 +74,7 @@ from discotext.cli.progress import TrainingProgress
     default=0.0,
     show_default="0, off",
     help="Train on texts whose words are exchanged to raise the loss, with this weight; 0.5 is a good start. An epoch "
-    "then takes two to three times as long.",
+    "then takes about two and a half times as long.",
 )
 @option(
     "--budget",

@@ -134,7 +134,7 @@ def read_linear(pipeline: Any) -> LinearPipeline:
             kept = np.flatnonzero(step.get_support())
             columns, after = columns[kept], after[kept]
         elif name == "MaxAbsScaler" or (name == "StandardScaler" and not step.with_mean):
-            after = after / step.scale_
+            after = after if step.scale_ is None else after / step.scale_
         else:
             raise UnknownPartError(f"its step {name} is not known")
     for step in weighting:
