@@ -151,7 +151,7 @@ def run_cell(cell: Cell, folder: Path, texts: int | None) -> list[dict[str, Any]
     rows = []
     for several in zip(*found, strict=True):
         n = sum(one.n for one in several)
-        robust, broken, open_ = (sum(getattr(one, name) for one in several) for name in ("robust", "broken", "open"))
+        robust, broken, open_ = (sum(one.verdicts[name] for one in several) for name in ("robust", "broken", "open"))
         right = robust + broken + open_
         rows.append(
             {
@@ -170,7 +170,7 @@ def run_cell(cell: Cell, folder: Path, texts: int | None) -> list[dict[str, Any]
                 "attacked_interval": wilson(right - broken, n),
                 "bracket": open_ / n,
                 "brackets": [one.bracket for one in several],
-                "passes": float(np.mean([one.passes for one in several if one.passes is not None])),
+                "passes": sum(one.forwards + one.backwards + one.bounds for one in several) / n,
                 "seconds": seconds,
                 "random_choices": draws,
                 "wrong": wrong,
@@ -185,10 +185,10 @@ def attack_certificates(victim: Victim, finder: Candidates, records: Sequence[An
 
     Also, for texts with up to a million choices that are robust: all of these, and the passes that their proofs took.
     """
-    robust = [one for one in records if one.certified]
+    robust = [one for one in records if one.radius]
     rng, wrong, asked = np.random.default_rng(0), 0, 0
     space = Space.of([one.text for one in robust], finder.restrict_to(victim.vocabulary), words=10**6)
-    batch = space.batch.with_budgets(np.array([one.certified for one in robust], dtype=np.int64))
+    batch = space.batch.with_budgets(np.array([one.radius for one in robust], dtype=np.int64))
     for _ in range(DRAWS):
         choices = random_choices(batch, rng)
         texts = [space.text(number, choice) for number, choice in enumerate(choices)]
@@ -205,7 +205,7 @@ def attack_certificates(victim: Victim, finder: Candidates, records: Sequence[An
         problem = batch[number]
         if judge(one) == "robust" and problem.has_at_most(COUNTED):
             enumerated += problem.feasible_choices
-            passes += one.forwards + one.backwards
+            passes += one.forwards + one.backwards + one.bounds
     return asked, wrong, {"enumeration": enumerated, "proof_passes": passes}
 
 

@@ -75,11 +75,11 @@ def test_every_verdict_agrees_with_brute_force(seed, passes, synonyms):
     space = discotext.Space.of(data[0], finder, words=3)
     for record in result.records:
         truth = fewest_changes(scores, record, space.take([record.id]))
-        assert record.certified < truth
+        assert record.radius < truth
         if record.succeeded:
             assert len(record.changes) >= truth
         if passes == 100_000:
-            assert record.certified == min(truth - 1, record.budget)
+            assert record.radius == min(truth - 1, record.budget)
             assert judge(record) == ("broken" if truth <= record.budget else "robust")
     if passes == 100_000:
         assert [certificate.open for certificate in result.certificates] == [0, 0, 0]
@@ -91,10 +91,10 @@ def test_one_run_answers_for_smaller_budgets_as_runs_of_their_own_do(synonyms):
     together = discotext.certify(scores, data, words=[1, 2, 3], candidates=finder, passes=10**6).certificates
     for words, one in zip([1, 2, 3], together, strict=True):
         alone = discotext.certify(scores, data, words=words, candidates=finder, passes=10**6).certificates[0]
-        assert (one.robust, one.broken, one.open) == (alone.robust, alone.broken, alone.open)
+        assert one.verdicts == alone.verdicts
         assert one.budget == words
-        assert float(one.certified_accuracy) == pytest.approx(float(one.adversarial_accuracy))
-        assert sum(one.radius.values()) == one.n - one.misclassified
+        assert float(one.certified_accuracy) == pytest.approx(float(one.attacked_accuracy))
+        assert sum(one.radius.values()) == one.n - one.verdicts["wrong"]
     shares = discotext.certify(scores, data, budget=[0.2, 0.5], candidates=finder, passes=10**6)
     assert [one.budget for one in shares.certificates] == [0.2, 0.5]
     assert len(shares.records) == len(data[0])
@@ -107,7 +107,7 @@ def test_attack_and_certify_mean_the_same_by_proved(synonyms):
     exact = discotext.attack(scores, data, "exact", words=2, candidates=finder)
     certified = discotext.certify(scores, data, words=2, candidates=finder, passes=10**6)
     for one, other in zip(exact.records, certified.records, strict=True):
-        assert one.certified == other.certified
+        assert one.radius == other.radius
         assert one.succeeded == other.succeeded
         assert len(one.changes) == len(other.changes) or not one.succeeded
 
@@ -120,10 +120,10 @@ def test_a_victim_that_is_wrong_or_fails_is_not_certified():
 
     texts, labels = ["good film", "a film", "please fail", "bad"], [0, 0, 0, 1]
     result = discotext.certify(scores, (texts, labels), words=1)
-    assert [judge(one) for one in result.records][1:] == ["misclassified", "failed", "robust"]
+    assert [judge(one) for one in result.records][1:] == ["wrong", "open", "robust"]
     found = result.certificates[0]
-    assert (found.misclassified, found.failed, found.n) == (1, 1, 4)
-    assert found.certified_accuracy <= found.adversarial_accuracy
+    assert (found.verdicts["wrong"], found.verdicts["open"], found.n) == (1, 1, 4)
+    assert found.certified_accuracy <= found.attacked_accuracy
 
 
 def test_what_is_open_says_why(synonyms):
@@ -135,7 +135,7 @@ def test_what_is_open_says_why(synonyms):
     for passes, radius in ((1, 0), (25, 1), (10**6, 3)):
         result = discotext.certify(firm, (texts, [0] * len(texts)), words=3, candidates=finder, passes=passes)
         longest = max(result.records, key=lambda one: one.words)
-        assert longest.certified == radius
+        assert longest.radius == radius
         assert judge(longest) == ("robust" if radius == 3 else "open")
         if radius < 3:
             assert f"{passes} passes did not suffice; robust up to {radius} " in explain_open(longest, passes)
@@ -157,8 +157,8 @@ def test_a_run_can_be_interrupted_resumed_and_reported(tmp_path, synonyms):
     with pytest.raises(StopError):
         discotext.certify(scores, data, **settings, out=tmp_path / "cut", watch=stop)
     again = discotext.certify(scores, data, **settings, out=tmp_path / "cut")
-    keys = [(one.id, one.status, one.certified, one.adversarial_text) for one in whole.records]
-    assert [(one.id, one.status, one.certified, one.adversarial_text) for one in again.records] == keys
+    keys = [(one.id, one.status, one.radius, one.adversarial_text) for one in whole.records]
+    assert [(one.id, one.status, one.radius, one.adversarial_text) for one in again.records] == keys
     read = read_run(tmp_path / "cut")
     assert [one.as_dict() | {"seconds": 0} for one in read.certificates] == [
         one.as_dict() | {"seconds": 0} for one in again.certificates
@@ -189,9 +189,9 @@ def test_on_the_command_line(tmp_path, synonyms):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["budget"] for line in lines] == [1, 2]
     for line in lines:
-        assert line["certified_accuracy"] <= line["adversarial_accuracy"] <= line["original_accuracy"]
-        assert line["bracket"] == pytest.approx(line["adversarial_accuracy"] - line["certified_accuracy"])
-        assert line["robust"] + line["broken"] + line["open"] + line["misclassified"] + line["failed"] == line["n"]
+        assert line["certified_accuracy"] <= line["attacked_accuracy"] <= line["original_accuracy"]
+        assert line["bracket"] == pytest.approx(line["attacked_accuracy"] - line["certified_accuracy"])
+        assert sum(line["verdicts"].values()) == line["n"]
     done = run_cli("report", str(tmp_path / "run"), "--json")
     assert [json.loads(line).get("bracket") is not None for line in done.stdout.splitlines()] == [False, True, True]
     done = run_cli("certify", f"py:{model}:scores", str(data), "--passes", "0")
@@ -203,4 +203,4 @@ def test_certificates_are_made_only_where_proofs_were_asked_for():
     result = discotext.attack(make_scores(1), make_data(1), words=1)
     assert result.certificates == []
     assert make_certificates(result.settings, result.records) == []
-    assert all(one.certified is not None and one.certified <= one.budget for one in result.records)
+    assert all(one.radius is not None and one.radius <= one.budget for one in result.records)

@@ -168,3 +168,41 @@ def test_words_without_a_token_between_neighbours_are_no_obstacle(seed):
         plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
         bounded = solve(space.batch, oracle, Exact(), goal=goal)
         assert [(one.status, one.below) for one in bounded] == [(one.status, one.below) for one in plain]
+
+
+def read(*parts):
+    from discotext.victims.linear_pipeline import read_linear
+
+    return read_linear(make_pipeline(*parts).fit([*WORDS, "good cat", "bad dog"], [0, 1] * (len(WORDS) // 2 + 1)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ((CountVectorizer(dtype=bool), LogisticRegression()), "double precision"),
+        ((TfidfVectorizer(dtype=np.float32), LogisticRegression()), "double precision"),
+        ((CountVectorizer(), MultinomialNB(alpha=0)), "infinite"),
+        ((TfidfVectorizer(sublinear_tf=True, binary=True), LogisticRegression()), "binary and sublinear"),
+        ((TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression()), "token pattern"),
+        ((TfidfVectorizer(preprocessor=str.upper), LogisticRegression()), "preprocessor of its own"),
+    ],
+    ids=["bool", "single", "infinite", "binary", "pattern", "preprocessor"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_part_that_would_make_bounds_wrong_is_named(parts, said):
+    with pytest.raises(ValueError, match=said):
+        read(*parts)
+
+
+def test_a_token_that_may_reach_into_the_next_word_is_not_guessed():
+    from discotext.text import split
+    from discotext.victims.linear_pipeline import read_linear
+    from discotext.victims.linear_text import read_text
+
+    for vectoriser, text, options in (
+        (CountVectorizer(token_pattern=r"\b\w{4,}\b"), "fine a_b", (("fine",), ("a", "ab"), ("b",))),
+        (CountVectorizer(strip_accents="ascii"), "fine a—b", (("fine",), ("a", "abc"), ("b",))),
+        (CountVectorizer(), "FINE.NEXT", (("FINE", "ΟΔΟΣ"), ("NEXT",))),
+    ):
+        pipeline = make_pipeline(vectoriser, LogisticRegression()).fit(["fine next", "none fine"], [0, 1])
+        assert read_text(read_linear(pipeline), split(text), options, {}) is None

@@ -127,7 +127,7 @@ def print_bracket(records: list[Record]) -> None:
     from discotext.experiment.certificate import judge
 
     verdicts = [judge(record) for record in records]
-    robust, broken, wrong = (sum(one == kind for one in verdicts) for kind in ("robust", "broken", "misclassified"))
+    robust, broken, wrong = (sum(one == kind for one in verdicts) for kind in ("robust", "broken", "wrong"))
     n = max(len(records), 1)
     least, most = percent(robust / n), percent((len(records) - wrong - broken) / n)
     click.echo(

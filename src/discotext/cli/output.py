@@ -145,12 +145,12 @@ def print_certificates(found: Sequence[Certificate], passes: int) -> None:
             *([f"{one.accept:g}"] if len(levels) > 1 else []),
             percent(one.certified_accuracy),
             interval(one.certified_accuracy),
-            percent(one.adversarial_accuracy),
-            interval(one.adversarial_accuracy),
+            percent(one.attacked_accuracy),
+            interval(one.attacked_accuracy),
             "–" if one.bracket is None else f"{100 * one.bracket:.1f}",
-            *(f"{number:,}" for number in (one.robust, one.broken, one.open)),
-            "–" if one.passes is None else f"{one.passes:,.0f}",
-            "–" if one.seconds is None else f"{one.seconds:.3f}",
+            *(f"{number:,}" for number in (one.verdicts[name] for name in ("robust", "broken", "open"))),
+            f"{(one.forwards + one.backwards + one.bounds) / max(one.n, 1):,.0f}",
+            f"{one.seconds / max(one.n, 1):.3f}",
         )
     console.print(table)
     last = found[-1]
@@ -159,7 +159,7 @@ def print_certificates(found: Sequence[Certificate], passes: int) -> None:
     if any(one.open for one in found):
         print_message(
             console,
-            f"{last.open:,} texts are open: {passes:,} passes did not suffice. Raise --passes, or lower the budget; "
-            "`certified` in the records says up to which number of words each is proved",
+            f"{last.verdicts['open']:,} texts are open: {passes:,} passes did not suffice. Raise --passes, or lower "
+            "the budget; `radius` in the records says up to which number of words each is proved",
         )
     print_message(console, last.scope)

@@ -37,6 +37,7 @@ class Solution:
     seconds: this problem's share of the time; the shares of a batch add up to the whole.
     oracle_seconds: of those, what was spent inside the oracle.
     error: why the oracle failed, when it did.
+    bounds: how often the oracle was asked for bounds.
     below: it is proved that no choice with fewer changes than this reaches the goal; 0 or 1 where nothing is proved.
     """
 
@@ -50,6 +51,7 @@ class Solution:
     oracle_seconds: float
     error: str | None = None
     below: int = 0
+    bounds: int = 0
 
     @property
     def changes(self) -> int:

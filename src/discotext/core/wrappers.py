@@ -241,6 +241,7 @@ class Counted(Wrapper):
         self.deadline = np.inf if deadline is None else deadline
         self.forwards: Ints = np.zeros(len(batch), dtype=np.int64)
         self.backwards: Ints = np.zeros(len(batch), dtype=np.int64)
+        self.bounds: Ints = np.zeros(len(batch), dtype=np.int64)  # of the forwards, those that were bounds
         self.exhausted: Bools = np.zeros(len(batch), dtype=bool)
         self.seconds: Floats = np.zeros(len(batch))
 
@@ -274,6 +275,8 @@ class Counted(Wrapper):
     def _send(self, request: Request, forwards: Ints, backwards: Ints) -> Reply:
         np.add.at(self.forwards, request.problems, forwards)
         np.add.at(self.backwards, request.problems, backwards)
+        if request.kind == "reach":
+            np.add.at(self.bounds, request.problems, forwards)
         began = self.clock()
         try:
             return self.pass_on(request)

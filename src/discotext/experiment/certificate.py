@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from discotext.experiment.record import Budget, Record
 from discotext.experiment.summary import Estimate, estimate_share, find_accept, hash_spaces, make_lines, spread
 from discotext.text.words import compute_budget
 
-Verdict = Literal["robust", "broken", "open", "misclassified", "failed"]
+Verdict = Literal["robust", "broken", "open", "wrong"]
 SCOPE = (
     "What is certified: this model, on these texts, with these candidates and this budget. Other words or more changes "
     "may still flip a label."
@@ -36,31 +36,36 @@ def count_allowed(record: Record, budget: Budget) -> int:
 def judge(record: Record, allowed: int | None = None) -> Verdict:
     """The verdict on a text if so many of its words may change [default: as many as in the run]."""
     changes = record.budget if allowed is None else allowed
+    if record.predicted is not None and record.predicted != record.label:
+        return "wrong"
     if record.status == "failed":
-        return "failed"
-    if record.predicted != record.label:
-        return "misclassified"
+        return "open"
+    if record.status == "misclassified":
+        return "robust"  # of the target's class already: there is nothing to flip
     if record.succeeded and len(record.changes) <= changes:
         return "broken"
-    return "robust" if record.certified is not None and record.certified >= changes else "open"
+    return "robust" if record.radius is not None and record.radius >= changes else "open"
 
 
 def explain_open(record: Record, passes: int) -> str:
     """Why nothing is known of a text."""
+    if record.status == "failed":
+        return f"the victim failed: {record.error}"
     if record.tied:
         return "a swap leaves the two best classes within the victim's rounding errors"
     if record.status == "unstable":
         return "the victim does not answer the same when asked again"
-    return f"{passes:,} passes did not suffice; robust up to {record.certified or 0} changed words"
+    return f"{passes:,} passes did not suffice; robust up to {record.radius or 0} changed words"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """The figures of one budget.
 
-    certified_accuracy: at least this share keeps its label. adversarial_accuracy: at most this share does.
-    bracket: the difference. robust, broken, open, misclassified, failed: texts. radius: how many texts, among those the
-    victim is right about, are proved up to exactly so many changed words. passes, seconds: for a text, on average.
+    certified_accuracy: at least this share keeps its label. attacked_accuracy: at most this share does.
+    bracket: the difference. open: the share of undecided texts. verdicts: how many texts have each. radius: how many
+    texts, among those the victim is right about, are proved up to exactly so many changed words.
+    forwards, backwards, bounds, seconds: of all texts together.
     """
 
     victim: str
@@ -72,16 +77,15 @@ class Certificate:
     space: str
     original_accuracy: Estimate | None
     certified_accuracy: Estimate | None
-    adversarial_accuracy: Estimate | None
+    attacked_accuracy: Estimate | None
     bracket: float | None
-    robust: int
-    broken: int
-    open: int
-    misclassified: int
-    failed: int
+    open: float | None
+    verdicts: Mapping[str, int]
     radius: Mapping[int, int]
-    passes: float | None
-    seconds: float | None
+    forwards: int
+    backwards: int
+    bounds: int
+    seconds: float
     version: str
     scope: str = SCOPE
 
@@ -93,7 +97,8 @@ class Certificate:
             if "Estimate" in str(one.type):
                 found |= spread(one.name, value)
             else:
-                found[one.name] = {str(key): number for key, number in value.items()} if one.name == "radius" else value
+                counted = isinstance(value, Mapping)
+                found[one.name] = {str(key): number for key, number in value.items()} if counted else value
         return found
 
 
@@ -115,16 +120,15 @@ def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], bud
         space=hash_spaces(make_lines(records)),
         original_accuracy=estimate_share(right),
         certified_accuracy=certified,
-        adversarial_accuracy=attacked,
+        attacked_accuracy=attacked,
         bracket=None if certified is None or attacked is None else float(attacked) - float(certified),
-        robust=count["robust"],
-        broken=count["broken"],
-        open=count["open"],
-        misclassified=count["misclassified"],
-        failed=count["failed"],
+        open=count["open"] / n if n else None,
+        verdicts={name: count[name] for name in get_args(Verdict)},
         radius=count_radii(records, budget),
-        passes=sum(record.forwards + record.backwards for record in records) / n if n else None,
-        seconds=sum(record.seconds for record in records) / n if n else None,
+        forwards=sum(record.forwards for record in records),
+        backwards=sum(record.backwards for record in records),
+        bounds=sum(record.bounds for record in records),
+        seconds=sum(record.seconds for record in records),
         version=settings["version"],
     )
 
@@ -132,7 +136,7 @@ def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], bud
 def count_radii(records: Iterable[Record], budget: Budget) -> dict[int, int]:
     """How many texts are proved up to exactly so many changed words, and no more than the budget allows."""
     right = [one for one in records if one.predicted == one.label and one.status != "failed"]
-    found = Counter(min(one.certified or 0, count_allowed(one, budget)) for one in right)
+    found = Counter(min(one.radius or 0, count_allowed(one, budget)) for one in right)
     return dict(sorted(found.items()))
 
 

@@ -41,7 +41,7 @@ def certify(
     """Find between which accuracies the true worst case lies: attacked from above, certified from below.
 
     `result.certificates` has the figures, one for each budget; all budgets are answered by one run, under the largest.
-    A record's `certified` says up to how many changed words its label is proved to stay.
+    A record's `radius` says up to how many changed words its label is proved to stay.
 
     solver: of the attack. passes: what may be spent to prove a text, bounds and scores together.
 
@@ -51,8 +51,8 @@ def certify(
     ...     return [[text.count("purchased"), 0.5] for text in texts]
     >>> result = certify(scores, (["We purchased it", "They purchased it", "bad"], [0, 0, 1]), words=1)
     >>> found = result.certificates[0]
-    >>> found.robust, found.broken, found.open
-    (1, 2, 0)
+    >>> found.verdicts, found.open
+    ({'robust': 1, 'broken': 2, 'open': 0, 'wrong': 0}, 0.0)
     """
     check_types(candidates, out, watch, executor)
     levels = parse_accept(accept)

@@ -67,6 +67,7 @@ def _add_up(before: Solution, after: Solution) -> Solution:
         else min(max(before.below, after.below), after.changes),
         forwards=before.forwards + after.forwards,
         backwards=before.backwards + after.backwards,
+        bounds=before.bounds + after.bounds,
         seconds=before.seconds + after.seconds,
         oracle_seconds=before.oracle_seconds + after.oracle_seconds,
     )

@@ -77,7 +77,8 @@ class Record:
     space: a hash of the search space of the text; None where it was not attacked.
     forwards, backwards: passes of the model for this text. seconds: its share of the time.
     victim_seconds: of those, the part inside the victim. unit: the unit of work. error: why the victim failed.
-    certified: up to how many changed words it is proved that the label stays; None where it is not known.
+    bounds: how often bounds were asked for. radius: up to how many changed words the label is proved to stay; None
+    where that is not known. verdict, reason: of `certify`: robust, broken, open or wrong, and why it is open.
     similarity, perplexity_original, perplexity: see `discotext.experiment.quality`.
     """
 
@@ -111,7 +112,10 @@ class Record:
     allowed: int | None
     accept: str | None = None
     error: str | None = None
-    certified: int | None = None
+    bounds: int = 0
+    radius: int | None = None
+    verdict: str | None = None
+    reason: str | None = None
     similarity: float | None = None
     perplexity_original: float | None = None
     perplexity: float | None = None

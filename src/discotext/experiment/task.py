@@ -15,6 +15,8 @@ import numpy as np
 
 from discotext.core.objectives import Objective
 from discotext.core.solution import Solution
+from discotext.experiment.certificate import explain_open
+from discotext.experiment.certificate import judge as judge_record
 from discotext.experiment.job import Job, Task
 from discotext.experiment.proof import attack_and_prove
 from discotext.experiment.record import SUCCESS, Change, Record
@@ -83,7 +85,7 @@ class TaskRunner:
             finished = finish(job, space, solutions, objective, [records[place] for place in attacked])
             for place, record in zip(attacked, finished, strict=True):
                 records[place] = record
-        return records
+        return [conclude(job, record) for record in records]
 
     def space(self, task: Task) -> Space:
         """The search space of a task's texts, under its budget."""
@@ -138,7 +140,18 @@ def start_record(job: Job, task: Task, place: int, text: Words) -> Record:
 
 def fail_task(job: Job, task: Task, reason: str) -> list[Record]:
     """Records of texts that could not be attacked. Nothing is called here that may have been what failed."""
-    return [replace(start_record(job, task, place, split(text)), error=reason) for place, text in enumerate(task.texts)]
+    failed = [
+        replace(start_record(job, task, place, split(text)), error=reason) for place, text in enumerate(task.texts)
+    ]
+    return [conclude(job, record) for record in failed]
+
+
+def conclude(job: Job, record: Record) -> Record:
+    """The record with its verdict, where proofs were asked for."""
+    if job.passes is None:
+        return record
+    verdict = judge_record(record)
+    return replace(record, verdict=verdict, reason=explain_open(record, job.passes) if verdict == "open" else None)
 
 
 def finish(
@@ -174,7 +187,8 @@ def finish(
                 seconds=record.seconds + found.seconds + asking,
                 victim_seconds=record.victim_seconds + found.oracle_seconds + asking,
                 error=evaluation.errors[number] or found.error,
-                certified=find_certified(found, status, record.budget),
+                bounds=found.bounds,
+                radius=find_radius(found, status, record.budget),
             )
         )
     return finished
@@ -204,7 +218,7 @@ def judge(job: Job, space: Space, number: int, found: Solution, margin: float, t
     return "impossible" if job.to_the_end and status == "optimal" else status
 
 
-def find_certified(found: Solution, status: str, budget: int) -> int | None:
+def find_radius(found: Solution, status: str, budget: int) -> int | None:
     """Up to how many changed words it is proved that the label stays; None if the victim cannot be relied on."""
     if status in ("failed", "unstable"):
         return None

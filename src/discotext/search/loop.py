@@ -336,12 +336,13 @@ class Loop:
             score=float(self.scores[index]) if np.isfinite(self.scores[index]) else float("nan"),
             original_score=float(self.original[index]) if np.isfinite(self.original[index]) else float("nan"),
             status=self._status(index),
-            forwards=int(self.counted.forwards[index]),
+            forwards=int(self.counted.forwards[index] - self.counted.bounds[index]),
             backwards=int(self.counted.backwards[index]),
             seconds=float(self.seconds[index]),
             oracle_seconds=float(self.counted.seconds[index]),
             error=self.guarded.failures.get(index),
             below=self._find_below(index),
+            bounds=int(self.counted.bounds[index]),
         )
 
     def _find_below(self, index: int) -> int:

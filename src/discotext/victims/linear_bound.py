@@ -29,6 +29,7 @@ from discotext.victims.linear_text import LinearText, find_vanishing, read_text
 from discotext.victims.victim import TextOracle, Victim
 
 REFINEMENTS = 2
+MOST_TEXTS = 512  # whose features are kept
 MOST_WAYS = 16  # in which positions where a word may vanish are closed
 
 
@@ -86,6 +87,8 @@ class LinearOracle(TextOracle):
     def _read(self, problem: int, only: dict[int, int]) -> LinearText | None:
         key = problem, tuple(only.values())
         if key not in self._texts:
+            if len(self._texts) > MOST_TEXTS:
+                self._texts.clear()
             self._texts[key] = read_text(self.pipeline, self.space.texts[problem], self.space.options[problem], only)
         return self._texts[key]
 
@@ -221,7 +224,7 @@ class View:
             steps, scale = self._bound_length(weights, offset, values)
             chain, gains, local = self._chain(steps)
             best = chain.best(self.left)
-            needed = -ROUNDING * (1 + scale) - steps.constant
+            needed = float(np.nan_to_num(-ROUNDING * (1 + scale) - steps.constant, nan=-np.inf))
             mine = np.full(len(self.allowed), NEVER)
             mine[local] = self.made + find_first(best, needed)
             lowest = float(mine.min(initial=NEVER)) if len(self.open) else self.made if needed <= 0 else NEVER

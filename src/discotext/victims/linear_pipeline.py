@@ -122,6 +122,8 @@ def read_linear(pipeline: Any) -> LinearPipeline:
         raise UnknownPartError(f"its token pattern {first.token_pattern!r} may look beyond a word")
     if first.ngram_range[1] > LONGEST:
         raise UnknownPartError(f"its features are of up to {first.ngram_range[1]} words, more than {LONGEST}")
+    if np.dtype(first.dtype) not in (np.dtype(np.float64), np.dtype(np.int64)):
+        raise UnknownPartError(f"its {type(first).__name__} counts in {np.dtype(first.dtype)}, not in double precision")
     size = len(first.vocabulary_)
     settings: dict[str, Any] = {"tf": "binary" if first.binary else "linear", "norm": None}
     idf, columns, after = np.ones(size), np.arange(size), np.ones(size)
@@ -133,6 +135,8 @@ def read_linear(pipeline: Any) -> LinearPipeline:
         elif hasattr(step, "get_support"):
             kept = np.flatnonzero(step.get_support())
             columns, after = columns[kept], after[kept]
+        elif name == "MaxAbsScaler" and getattr(step, "clip", False):
+            raise UnknownPartError("its MaxAbsScaler clips values")
         elif name == "MaxAbsScaler" or (name == "StandardScaler" and not step.with_mean):
             after = after if step.scale_ is None else after / step.scale_
         else:
@@ -147,6 +151,8 @@ def read_linear(pipeline: Any) -> LinearPipeline:
     found = _read_classifier(last)
     if found[0].shape[1] != len(columns) or settings["norm"] not in ("l1", "l2", None):
         raise UnknownPartError("its parts do not fit together")
+    if not (np.isfinite(idf).all() and np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
+        raise UnknownPartError("some of its weights are infinite")
     weights = np.zeros((len(found[1]), size))
     weights[:, columns] = found[0] * after
     return LinearPipeline(

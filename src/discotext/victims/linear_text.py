@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,10 @@ def read_text(
 
     only: positions, with the only option that is looked at there.
     """
+    if not all(_separates(pipeline.preprocess(gap)) for gap in text.gaps[1:-1]):
+        return None  # a token might reach from one word into the next
+    if any("Σ" in word for some in options for word in some):
+        return None  # its small letter depends on what follows
     gaps = [pipeline.tokens(gap) for gap in text.gaps]
     words = [[pipeline.tokens(word) for word in some] for some in options]
     for position, some in enumerate(options):
@@ -87,6 +92,15 @@ def read_text(
         },
         frozenset(position for position, some in enumerate(words) if not any(some)),
     )
+
+
+def _separates(gap: str) -> bool:
+    """Whether a gap, as the vectoriser sees it, has a character that no token holds.
+
+    >>> _separates(", "), _separates("_"), _separates("")
+    (True, False, False)
+    """
+    return any(not (sign.isalnum() or sign in "_-" or unicodedata.category(sign)[0] == "M") for sign in gap)
 
 
 def _join(

@@ -21,6 +21,7 @@ import numpy as np
 from discotext.core.arrays import Floats
 from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.oracle import Oracle
+from discotext.core.sampling import random_choices
 from discotext.support.errors import describe_error
 from discotext.support.extras import require
 from discotext.text.space import Space
@@ -29,7 +30,7 @@ from discotext.victims.linear_pipeline import LinearPipeline, UnknownPartError, 
 from discotext.victims.scikit_vocabulary import find_vocabulary
 from discotext.victims.victim import TextOracle, Victim
 
-CHECKED = 3  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
+CHECKED = 8  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
 METHODS = ("decision_function", "predict_log_proba", "predict_proba")
 PICKLES = (".pkl", ".pickle", ".joblib")
 # Replaces the logarithm of a probability of 0, which no search can compare; lower than what naive Bayes gives to any
@@ -68,7 +69,11 @@ class SklearnVictim(Victim):
         """Return an oracle; with bounds if the pipeline is linear after a word vectoriser."""
         linear = self._linear
         if isinstance(linear, LinearPipeline) and isinstance(objective, DifferenceObjective):
-            texts = [str(text) for text in space.texts[:CHECKED]]
+            # The originals, and as many texts with words exchanged.
+            some = space.take(range(min(CHECKED, len(space))))
+            drawn = random_choices(some.batch, np.random.default_rng(0))
+            texts = [str(text) for text in some.texts]
+            texts += [some.text(number, choice) for number, choice in enumerate(drawn)]
             if agrees(linear, self, texts):
                 return LinearOracle(self, space, objective, linear)
         return TextOracle(self, space, objective)

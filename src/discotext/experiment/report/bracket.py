@@ -27,9 +27,9 @@ def show_bracket(run: Run) -> Markup | None:
             "tr",
             element("th", format_budget(budget, " of the words"), scope="row"),
             format_share(one.certified_accuracy),
-            format_share(one.adversarial_accuracy),
+            format_share(one.attacked_accuracy),
             element("td", "–" if one.bracket is None else format_number(one.bracket, f"{100 * one.bracket:.1f}")),
-            *(element("td", format_number(number, f"{number:,}")) for number in (one.robust, one.broken, one.open)),
+            *(element("td", format_number(number, f"{number:,}")) for number in list_verdicts(one)),
         )
         for budget, one in zip(budgets, found, strict=True)
     ]
@@ -45,14 +45,18 @@ def show_bracket(run: Run) -> Markup | None:
     )
 
 
+def list_verdicts(one: Certificate) -> list[int]:
+    return [one.verdicts[name] for name in ("robust", "broken", "open")]
+
+
 def describe_bracket(one: Certificate) -> str:
     """The bracket of one budget in a sentence."""
-    if one.certified_accuracy is None or one.adversarial_accuracy is None:
+    if one.certified_accuracy is None or one.attacked_accuracy is None:
         return "There is no text yet."
-    low, high = format_percent(one.certified_accuracy), format_percent(one.adversarial_accuracy)
-    if one.open == 0:
+    low, high = format_percent(one.certified_accuracy), format_percent(one.attacked_accuracy)
+    if not one.open:
         return f"The worst case is known exactly: {high} of the texts keep their right label, and that is proved."
-    return f"The worst case lies between {low} (proved) and {high} (attacked); {one.open:,} texts are open."
+    return f"The worst case lies between {low} (proved) and {high} (attacked); {one.verdicts['open']:,} texts are open."
 
 
 def draw_brackets(run: Run) -> Markup | None:
@@ -65,7 +69,7 @@ def draw_brackets(run: Run) -> Markup | None:
     steps = [*range(0, most, step), most]
     found = [make_certificate(run.settings, run.records, Budget(words=number)) for number in steps]
     series = {
-        "attacked": [_point(number, one.adversarial_accuracy) for number, one in zip(steps, found, strict=True)],
+        "attacked": [_point(number, one.attacked_accuracy) for number, one in zip(steps, found, strict=True)],
         "certified": [_point(number, one.certified_accuracy) for number, one in zip(steps, found, strict=True)],
     }
     return draw_curve(series, _ticks(steps), "changed words")
