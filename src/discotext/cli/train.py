@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.names import FILTERS, MODELS, POOLS
+from discotext.cli.names import FILTERS, MODELS, POOLS, join_names
 from discotext.cli.options import (
     EXISTING_FILE,
     FOLDER,
@@ -100,7 +100,7 @@ from discotext.cli.progress import TrainingProgress
     multiple=True,
     type=click.Choice(FILTERS),
     metavar="FILTER",
-    help="Disable a filter of candidates, as for attack. Repeatable.",
+    help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
 )
 @seed_option("Model")
 @option(
