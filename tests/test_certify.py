@@ -204,3 +204,18 @@ def test_certificates_are_made_only_where_proofs_were_asked_for():
     assert result.certificates == []
     assert make_certificates(result.settings, result.records) == []
     assert all(one.radius is not None and one.radius <= one.budget for one in result.records)
+
+
+def test_a_flipped_text_is_kept_where_the_proof_that_fewer_words_do_not_fails():
+    from dataclasses import replace
+
+    from discotext.core.solution import Solution, Status
+    from discotext.experiment.proof import _conclude
+
+    flipped = Solution(np.array([1, 1]), 1.0, -1.0, Status.REACHED, 5, 2, 0.1, 0.1)
+    failed = replace(flipped, choice=np.zeros(2), score=-1.0, status=Status.FAILED, error="no", forwards=3)
+    kept = _conclude(flipped, failed)
+    assert kept.reached
+    assert kept.choice.tolist() == [1, 1]
+    assert (kept.status, kept.forwards, kept.error) == (Status.REACHED, 8, None)
+    assert _conclude(flipped, replace(failed, status=Status.IMPOSSIBLE, error=None)).status is Status.FEWEST

@@ -60,11 +60,10 @@ def _is_open(solution: Solution) -> bool:
 
 def _add_up(before: Solution, after: Solution) -> Solution:
     """The later solution, with the costs of both, and what either has proved."""
+    below = max(before.below, after.below)
     return replace(
         after,
-        below=max(before.below, after.below)
-        if not after.reached
-        else min(max(before.below, after.below), after.changes),
+        below=min(below, after.changes) if after.reached else below,
         forwards=before.forwards + after.forwards,
         backwards=before.backwards + after.backwards,
         bounds=before.bounds + after.bounds,
@@ -75,13 +74,14 @@ def _add_up(before: Solution, after: Solution) -> Solution:
 
 def _conclude(attacked: Solution, proof: Solution) -> Solution:
     """What an attack and a proof say together. The proof was about fewer changes where the attack succeeded."""
-    if proof.reached or not attacked.reached or proof.status in (Status.FAILED, Status.UNSTABLE):
-        kept = (
-            proof
-            if proof.reached or proof.proved or proof.error
-            else replace(proof, choice=attacked.choice, score=attacked.score)
-        )
+    if proof.reached:
+        return _add_up(attacked, proof)
+    if not attacked.reached:
+        # Of two texts that do not flip the label, the one that comes nearer to it.
+        nearer = attacked.score > proof.score
+        kept = replace(proof, choice=attacked.choice, score=attacked.score) if nearer else proof
         return _add_up(attacked, kept)
-    status = Status.FEWEST if proof.proved else attacked.status
-    below = attacked.changes if proof.proved else proof.below
-    return _add_up(proof, replace(attacked, status=status, below=below))
+    # The text that flips the label stays, whatever became of the proof that fewer words do not.
+    if proof.proved:
+        attacked = replace(attacked, status=Status.FEWEST, below=attacked.changes)
+    return _add_up(proof, attacked)

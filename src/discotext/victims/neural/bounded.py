@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from torch import Tensor
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.embedding import to_numpy
@@ -53,19 +53,18 @@ BOUNDS: dict[str, Callable[[Network], NetworkBound]] = {"dan": AveragingBound, "
 class BoundedWordOracle(WordOracle):
     """A `WordOracle` with bounds. The objective must be made of differences of class scores."""
 
-    def __init__(
-        self,
-        batch: Batch,
-        ids: Ints,
-        table: Tensor,
-        network: Network,
-        objective: DifferenceObjective,
-        score_rows: Callable[[Sequence[Ints]], Floats],
-    ) -> None:
-        super().__init__(batch, ids, table, network, objective, score_rows)
-        self.differences = objective
-        self._bound = BOUNDS[network.shape.kind](network)
-        self._projected: OrderedDict[int, Projected] = OrderedDict()
+    @cached_property
+    def differences(self) -> DifferenceObjective:
+        assert isinstance(self.objective, DifferenceObjective)
+        return self.objective
+
+    @cached_property
+    def _bound(self) -> NetworkBound:
+        return BOUNDS[self.network.shape.kind](self.network)
+
+    @cached_property
+    def _projected(self) -> OrderedDict[int, Projected]:
+        return OrderedDict()
 
     def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
         layout = self.batch.take(problems)
