@@ -475,14 +475,13 @@ def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path)
     torch = pytest.importorskip("torch")
     from discotext.experiment import paper
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.store import save_neural
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = [*GOOD, *BAD, "the", "film", "wonderful", "terrible"]
     network = Network(Shape("lstm", 2, 8, hidden=8))
     victim = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("negative", "positive"))
-    save_neural(victim, tmp_path / "victims" / "lstm_imdb")
+    victim.save(tmp_path / "victims" / "lstm_imdb")
     monkeypatch.setattr(paper, "load_split", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))
     found = paper.reproduce(tmp_path, ["imdb"], per_class=5, texts=16)
     rows = paper.make_table(found)

@@ -259,14 +259,13 @@ def test_settings_that_make_no_sense_are_refused():
 def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_of_one(tmp_path):
     torch = pytest.importorskip("torch")
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.store import save_neural
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = ["good", "bad", "fine", "poor", "a", "film", "no"]
     network = Network(Shape("lstm", 2, 8, hidden=8))
     made = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("0", "1"))
-    save_neural(made, tmp_path / "victim")
+    made.save(tmp_path / "victim")
     lists = tmp_path / "lists.json"
     lists.write_text('{"good": ["fine", "poor", "bad"], "bad": ["poor", "fine"], "poor": ["bad", "good"]}')
     rows = "\n".join(f"{text},{label}" for text, label in zip(TEXTS, LABELS, strict=True))

@@ -301,12 +301,11 @@ def test_a_shard_without_texts_is_a_shard(place):
 def test_a_damaged_victim_is_refused_in_a_sentence(place, tmp_path):
     torch = pytest.importorskip("torch")
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.store import save_neural
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     network, table = Network(Shape("dan", 2, 8, hidden=8)), torch.randn(len(WEIGHTS) + 1, 8)
-    save_neural(NeuralVictim(network, Vocabulary(list(WEIGHTS)), table, ("0", "1")), tmp_path / "whole")
+    NeuralVictim(network, Vocabulary(list(WEIGHTS)), table, ("0", "1")).save(tmp_path / "whole")
     statuses = set()
     for seed in range(60):
         rng = random.Random(seed)

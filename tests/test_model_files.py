@@ -16,7 +16,7 @@ transformers = pytest.importorskip("transformers")
 
 from discotext.victims import huggingface, model_files  # noqa: E402
 from discotext.victims.huggingface import HuggingFaceVictim  # noqa: E402
-from discotext.victims.neural.store import load_neural, save_neural  # noqa: E402
+from discotext.victims.neural.store import load_neural  # noqa: E402
 from discotext.victims.victim import compute_scores  # noqa: E402
 from tests.test_huggingface import PIECES  # noqa: E402
 
@@ -211,7 +211,7 @@ def own(tmp_path):
     torch.manual_seed(0)
     words = [f"word{number}" for number in range(30)]
     network = Network(Shape("lstm", 2, 8, hidden=6))
-    save_neural(NeuralVictim(network, Vocabulary(words), torch.randn(31, 8).half().float(), ("a", "b")), tmp_path / "v")
+    NeuralVictim(network, Vocabulary(words), torch.randn(31, 8).half().float(), ("a", "b")).save(tmp_path / "v")
     return tmp_path / "v"
 
 

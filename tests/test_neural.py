@@ -24,7 +24,7 @@ from discotext.text.packaged_vectors import load_packaged_vectors  # noqa: E402
 from discotext.text.sources import SynonymList  # noqa: E402
 from discotext.text.vectors import WordVectors  # noqa: E402
 from discotext.victims.neural.networks import KINDS, POOLS, Network, Shape  # noqa: E402
-from discotext.victims.neural.store import load_neural, save_neural  # noqa: E402
+from discotext.victims.neural.store import load_neural  # noqa: E402
 from discotext.victims.neural.train_victim import train_victim  # noqa: E402
 from discotext.victims.neural.training import TrainingSettings, train  # noqa: E402
 from discotext.victims.neural.victim import (  # noqa: E402
@@ -221,7 +221,7 @@ def folder(tmp_path):
     victim = tiny()
     victim.table = victim.table.half().float()
     victim.settings = {"data": "toy", "test_accuracy": 0.5}
-    save_neural(victim, tmp_path / "v")
+    victim.save(tmp_path / "v")
     return tmp_path / "v"
 
 

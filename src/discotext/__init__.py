@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from discotext.experiment.attack import attack as attack
     from discotext.experiment.attack import compare as compare
     from discotext.experiment.certify import certify as certify
+    from discotext.experiment.hardening.harden import harden as harden
     from discotext.search.loop import solve as solve
     from discotext.text.candidates import Candidates as Candidates
     from discotext.text.space import Space as Space
+    from discotext.victims.encoded import Encoded as Encoded
     from discotext.victims.function import FunctionVictim as FunctionVictim
     from discotext.victims.huggingface import HuggingFaceVictim as HuggingFaceVictim
     from discotext.victims.scikit import SklearnVictim as SklearnVictim
@@ -30,9 +32,11 @@ _HOMES = {
     "core.problem": ["Batch", "Problem"],
     "experiment.attack": ["Result", "attack", "compare"],
     "experiment.certify": ["certify"],
+    "experiment.hardening.harden": ["harden"],
     "search.loop": ["solve"],
     "text.candidates": ["Candidates"],
     "text.space": ["Space"],
+    "victims.encoded": ["Encoded"],
     "victims.function": ["FunctionVictim"],
     "victims.huggingface": ["HuggingFaceVictim"],
     "victims.scikit": ["SklearnVictim"],

@@ -21,6 +21,7 @@ SECTIONS = {
         "augment": "Write a run's texts and its successful attacks as training data.",
     },
     "Models and data": {
+        "harden": "Train a classifier that holds when words are exchanged, and show by how much.",
         "train": "Train a classifier on a data set, and print its test accuracy.",
         "predict": "Print a classifier's predictions as JSON lines.",
         "check": "Check whether a classifier is fit to be attacked.",

@@ -24,7 +24,7 @@ from discotext.support.redaction import escape_unprintable
 # Raised with a message for the user. Anything else is a bug in this package, and shows a traceback.
 EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError, MemoryError, OverflowError)
 # These always write to a folder, and resume from it.
-RESUMABLE = ("demo", "reproduce")
+RESUMABLE = ("demo", "harden", "reproduce")
 LONGEST_WORD = 300  # characters; longer ones, such as some paths, are shortened
 RESUME = "repeat the command to resume"
 

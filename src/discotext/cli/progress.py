@@ -108,6 +108,33 @@ class DelayedProgress:
             self.progress.start()  # which does nothing once it has started
 
 
+class StageProgress:
+    """A bar for one stage of a long piece of work after another; without a terminal, a line for each stage."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.progress = make_progress(console)
+        self.task = self.progress.add_task("", total=1.0)
+        self.stage = ""
+
+    def __enter__(self) -> StageProgress:
+        self.progress.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.progress.__exit__(*error)
+
+    def update(self, activity: str, done: float) -> None:
+        """Show how much of an activity is done. What stands before a colon names the stage."""
+        stage = activity.partition(": ")[0] if activity[:1].isdigit() else activity
+        if stage != self.stage:
+            self.stage = stage
+            self.progress.reset(self.task, total=1.0)
+            if not self.console.is_terminal:
+                print_message(self.console, stage)
+        self.progress.update(self.task, completed=done, description=activity)
+
+
 class TrainingProgress:
     """A bar that also shows the epoch, the loss and the best held-out accuracy of training.
 

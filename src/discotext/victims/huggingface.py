@@ -23,12 +23,14 @@ from discotext.support.extras import require
 from discotext.support.redaction import escape_unprintable
 from discotext.text.pretrained import has_vocabulary, silence
 from discotext.text.space import Space
+from discotext.victims.folder import write_folder
 from discotext.victims.function import PROBE
 from discotext.victims.model_files import check_files, check_size
 from discotext.victims.subword_model import SubwordModel
 from discotext.victims.subwords import SubwordOracle
 from discotext.victims.victim import TextOracle, Victim, compute_scores
 
+FOLDER_KIND, MODEL = "hf", "model"  # of a saved victim, and the folder inside that save_pretrained writes
 REASON = "a Hugging Face victim"
 
 
@@ -87,6 +89,15 @@ class HuggingFaceVictim(Victim):
 
     def __repr__(self) -> str:
         return f"HuggingFaceVictim({self.name!r})"
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        inner = Path(folder) / MODEL
+        inner.mkdir(parents=True, exist_ok=True)
+        self.reader.model.save_pretrained(inner, safe_serialization=True)
+        self.reader.tokeniser.save_pretrained(inner)
+        write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, more or {})
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """(N, C) logits."""

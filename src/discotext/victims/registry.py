@@ -11,10 +11,11 @@ from typing import Any
 
 from discotext.data.examples import Examples, make_examples
 from discotext.data.registry import DATASETS, load_data
-from discotext.support.extras import require
 from discotext.victims.victim import AdaptedVictim, Victim
 
-VICTIM_KINDS = "a folder from `discotext train`, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:function, or http(s)://…"
+VICTIM_KINDS = (
+    "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:function, or http(s)://…"
+)
 NAMES_SHOWN = 8  # in an error message
 
 
@@ -109,10 +110,9 @@ def _load_named(given: str, trust: bool) -> Victim:
         return loaders[kind]()
     if not Path(given).exists():
         raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
-    require("torch", extra="torch", reason="a trained network")
-    from discotext.victims.neural.store import load_neural
+    from discotext.victims.saved import load_saved
 
-    return load_neural(given)
+    return load_saved(given)
 
 
 # Each kind is imported on first use, because most need a library that others do not.

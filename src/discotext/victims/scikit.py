@@ -11,7 +11,7 @@ when the file is loaded, so such a file is refused unless the user trusts it. sk
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from discotext.core.sampling import random_choices
 from discotext.support.errors import describe_error
 from discotext.support.extras import require
 from discotext.text.space import Space
+from discotext.victims.folder import write_folder
 from discotext.victims.linear_bound import LinearOracle, agrees
 from discotext.victims.linear_pipeline import LinearPipeline, UnknownPartError, read_linear
 from discotext.victims.scikit_vocabulary import find_vocabulary
@@ -32,6 +33,7 @@ from discotext.victims.victim import TextOracle, Victim
 
 CHECKED = 8  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
 METHODS = ("decision_function", "predict_log_proba", "predict_proba")
+FOLDER_KIND, SKOPS = "sklearn", "model.skops"  # of a saved victim
 PICKLES = (".pkl", ".pickle", ".joblib")
 # Replaces the logarithm of a probability of 0, which no search can compare; lower than what naive Bayes gives to any
 # text of realistic length.
@@ -64,6 +66,13 @@ class SklearnVictim(Victim):
 
     def scores(self, texts: Sequence[str]) -> Floats:
         return self._call(self.method, texts) if len(texts) else np.empty((0, len(self.labels)))
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        skops = require("skops.io", "sklearn", "saving a pipeline")
+        files = {SKOPS: skops.dumps(self.pipeline), **(more or {})}
+        write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, files)
 
     def oracle(self, space: Space, objective: Objective) -> Oracle:
         """Return an oracle; with bounds if the pipeline is linear after a word vectoriser."""

@@ -7,8 +7,9 @@ reads their attributes once, when they enter the package.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Victim:
     | `oracle(space, objective)` | `TextOracle` | the oracle that solvers query, with every declared ability |
     | `truncates(texts)` | all False | which texts are longer than it reads |
     | `remembers(texts)` | all False | which texts would not reach the model |
+    | `save(folder)` | refuses | nothing; `load_victim(folder)` then loads it |
 
     A victim with an oracle of its own that cannot delete words sets `deletes = False`. A new ability is a new row in
     the first table, and a new entry in `supports`.
@@ -86,6 +88,15 @@ class Victim:
     def explain_bounds(self) -> str:
         """Return what is known to prove that a text cannot be flipped, as a sentence without a full stop."""
         return f"there are no bounds for {self.name}: all choices are tried where they are few"
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Write the victim to a folder that `load_victim` reads.
+
+        settings: to be written down for people to read. more: the content of further files, by name.
+        """
+        raise ValueError(f"{self.name} is not a model that can be saved here; save it the way you load it")
 
     def supports(self, ability: type) -> bool:
         """Return whether the victim declares an ability, one of the protocols in `discotext.core.oracle`.

@@ -65,6 +65,29 @@ def draw_curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]
     return join(_svg(label, *drawn), element("ul", *legend, class_="legend"))
 
 
+def draw_frontier(points: dict[str, Point], least: float) -> Markup:
+    """Accuracy under attack against accuracy without one, a mark for each name. least: the x that must be reached."""
+    values = [point.x for point in points.values()] + [least]
+    low, high = min(values), max(values)
+    margin = max(0.01, 0.12 * (high - low))
+    low, width = low - margin, high - low + 2 * margin
+    frame = Frame(width)
+    drawn = [_grid(frame), _line(frame.x(least - low), frame.y(0), frame.x(least - low), frame.y(1), "grid")]
+    for share in range(5):
+        x = low + width * (share + 0.5) / 5
+        drawn.append(_text(frame.x(x - low), frame.y(0) + 20, f"{100 * x:.1f} %", "middle"))
+    drawn.append(_text((LEFT + WIDE - RIGHT) / 2, HIGH - 6, "accuracy without an attack", "middle", "axis-name"))
+    for number, (name, point) in enumerate(points.items()):
+        mark = element("g", _mark(frame.x(point.x - low), frame.y(point.y), number), element("title", name))
+        drawn.append(element("g", mark, class_=f"series s{number % STYLES}"))
+    legend = [
+        element("li", element("svg", _key(number), viewbox="0 0 34 14", aria_hidden="true"), " ", name)
+        for number, name in enumerate(points)
+    ]
+    label = f"Accuracy under attack by accuracy without one, for {', '.join(points)}; the table above has the numbers"
+    return join(_svg(label, *drawn), element("ul", *legend, class_="legend"))
+
+
 def _grid(frame: Frame) -> Markup:
     rows = []
     for share in (0, 0.25, 0.5, 0.75, 1):

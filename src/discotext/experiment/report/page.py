@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from importlib import resources
 
 from discotext.experiment.report.bracket import show_bracket
@@ -24,6 +25,7 @@ from discotext.experiment.report.sections import (
 )
 from discotext.experiment.report.texts import make_data, make_static_cards, select_texts
 from discotext.experiment.run import Run
+from discotext.version import __version__
 
 SORTS = {
     "order": "in order", "fewest": "fewest words changed", "most": "most words changed", "high": "highest score after",
@@ -34,22 +36,7 @@ SORTS = {
 def make_page(run: Run) -> str:
     """The report of a run as HTML."""
     attack = Strongest.of(run)
-    style, script = _resource("style.css"), _resource("script.js")
-    # By their hashes, so that not even a mistake of ours could let a text run as a script.
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
-    )
     title = f"{run.settings['victim']} on {run.settings['data']}"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="generator", content=f"discotext {run.settings['version']}"),
-        element("title", f"discotext: {title}"),
-        element("style", style),
-    )
     bracket = show_bracket(run)
     sections = {
         **({} if bracket is None else {"bracket": ("What is proved", bracket)}),
@@ -61,16 +48,51 @@ def make_page(run: Run) -> str:
         "texts": ("Texts side by side", show_texts(attack)),
         "pedigree": ("Settings and provenance", list_settings(run)),
     }
+    headline = join(write_headline(attack), warn_of_unfinished(run))
+    skip = element("a", "To the texts", href="#texts", class_="skip")
+    return wrap_page(
+        title, headline, sections, run.settings["version"], skip, embed(make_data(attack), id="data"), script=True
+    )
+
+
+def wrap_page(
+    title: str,
+    headline: Markup,
+    sections: Mapping[str, tuple[str, Markup | None]],
+    version: str = __version__,
+    first: Markup | None = None,
+    last: Markup | None = None,
+    script: bool = False,
+) -> str:
+    """A whole page. sections: heading and content by name. first, last: what stands before and after all else.
+
+    script: whether the page's own script runs.
+    """
+    style = _resource("style.css")
+    code = _resource("script.js") if script else None
+    # By their hashes, so that not even a mistake of ours could let a text run as a script.
+    allowed = f"script-src {_hash(code)}; " if code is not None else ""
+    policy = f"default-src 'none'; style-src {_hash(style)}; {allowed}base-uri 'none'; form-action 'none'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=Markup(policy)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"discotext {version}"),
+        element("title", f"discotext: {title}"),
+        element("style", style),
+    )
     links = [element("a", heading, href=f"#{name}") for name, (heading, _) in sections.items()]
-    top = element("header", element("p", title, class_="kicker"), write_headline(attack), warn_of_unfinished(run),
-                  element("nav", *links, aria_label="Sections"))  # fmt: skip
     body = element(
         "body",
-        element("a", "To the texts", href="#texts", class_="skip"),
-        top,
+        first,
+        element(
+            "header", element("p", title, class_="kicker"), headline, element("nav", *links, aria_label="Sections")
+        ),
         element("main", *(_section(name, heading, content) for name, (heading, content) in sections.items())),
-        embed(make_data(attack), id="data"),
-        element("script", script),
+        last,
+        element("script", code) if code is not None else None,
     )
     # A line for each block keeps the file readable and its differences small.
     return "<!doctype html>\n" + element("html", "\n", head, "\n", body, "\n", lang="en") + "\n"

@@ -147,6 +147,16 @@ def make_card(run: Run, record: Record) -> Markup:
     )
 
 
+def mark_changes(record: Record) -> Markup:
+    """The text with old words struck through and new ones beside them."""
+    parts: list[Any] = []
+    at = 0
+    for change in order_changes(record) or ():
+        parts += [record.text[at : change.start], element("del", change.old), " ", element("ins", change.new)]
+        at = change.end
+    return join(*parts, record.text[at:])
+
+
 def format_scores(record: Record) -> str:
     """The score before and after; above 0 the text is flipped."""
     given = ["–" if value is None else f"{value:.2f}" for value in (record.score, record.adversarial_score)]

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from discotext.core.arrays import Ints
 from discotext.text.candidates import Candidates
+from discotext.text.merging import MergedWords
 from discotext.text.words import compute_budget
 from discotext.victims.neural.victim import Vocabulary
 
@@ -22,13 +23,18 @@ CHUNK = 512  # texts whose candidates are looked up together
 Options = list[Ints]  # for each text, (n, k) rows of the table, 0 where there is no further candidate
 
 
-def find_options(finder: Candidates, texts: Sequence[str], vocabulary: Vocabulary, first_words: int) -> Options:
-    """The candidates of the words of texts, as rows of the table; words that are not in it are left out."""
+def find_options(
+    finder: Candidates, texts: Sequence[str], vocabulary: Vocabulary, first_words: int, merged: MergedWords
+) -> Options:
+    """The candidates of the words of texts, as rows of the table; words that are not in it are left out.
+
+    merged: what the network reads instead of a word.
+    """
     known = finder.restrict_to(vocabulary)
     found: Options = []
     for begin in range(0, len(texts), CHUNK):
         for text in known.find(texts[begin : begin + CHUNK]):
-            rows = [vocabulary.rows(one.candidates) for one in text[:first_words]]
+            rows = [vocabulary.rows(map(merged.read_word, one.candidates)) for one in text[:first_words]]
             table = np.zeros((len(rows), max(map(len, rows), default=0)), dtype=np.int64)
             for position, row in enumerate(rows):
                 table[position, : len(row)] = row

@@ -14,7 +14,6 @@ from discotext.support.intervals import wilson
 from discotext.text.candidates import Candidates
 from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.vectors import VECTOR_FORMATS, WordVectors
-from discotext.victims.neural.store import save_neural
 from discotext.victims.neural.training import ProgressCallback, TrainingSettings, count_correct, ignore, train
 
 TEST_SHARE = 0.2  # of a file without a test split
@@ -77,7 +76,7 @@ def train_victim(
         "vectors": name,
     }
     victim.settings |= figures
-    save_neural(victim, out)
+    victim.save(out)
     state.stage = "done"
     report_progress(state)
     return {**figures, "out": str(out)}

@@ -29,6 +29,7 @@ from discotext.core.embedding import flush_denormals
 from discotext.core.objectives import predictions
 from discotext.data.examples import Examples
 from discotext.text.candidates import Candidates
+from discotext.text.merging import NOTHING_MERGED, MergedWords
 from discotext.text.vectors import WordVectors
 from discotext.victims.neural.adversary import Options, choose_words, find_options, pad_options
 from discotext.victims.neural.networks import Kind, Network, Pool, Shape
@@ -95,7 +96,7 @@ class TrainingState:
     """The state of training, with which the progress callback is called after every batch and at every new stage.
 
     texts: the number of training texts. step, steps: batches done, and in all. loss: the mean over the epoch so far.
-    best: the best accuracy on held-out texts. history: a row for each epoch.
+    best: the best accuracy on held-out texts. history: a row for each epoch. interrupted: ended by Ctrl-C.
     """
 
     texts: int
@@ -107,6 +108,7 @@ class TrainingState:
     loss: float = float("nan")
     best: float = float("nan")
     history: list[dict[str, float]] = field(default_factory=list)
+    interrupted: bool = False
 
 
 ProgressCallback = Callable[[TrainingState], None]
@@ -118,11 +120,13 @@ def train(
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 (frozen)
     progress: ProgressCallback | None = None,
     candidates: Candidates | None = None,
+    merged: MergedWords = NOTHING_MERGED,
 ) -> tuple[NeuralVictim, TrainingState]:
     """Train a victim on examples, a random part of which is held out to choose the best epoch.
 
     candidates: for adversarial training; the best epoch is then the one whose accuracy on held-out texts is highest
-    after their words were exchanged, too.
+    after their words were exchanged, too. merged: what the network is to read instead of words; what is returned must
+    be put into `Encoded`.
 
     A KeyboardInterrupt ends training and keeps the best epoch so far.
     """
@@ -131,7 +135,8 @@ def train(
     report(state)
     began = time.perf_counter()
     kept, held = examples.split(settings.validation, settings.seed)
-    vocabulary, start = build_vocabulary(kept.texts, vectors, settings.rare, settings.seed)
+    read = [merged(text) for text in kept.texts]
+    vocabulary, start = build_vocabulary(read, vectors, settings.rare, settings.seed)
     shape = Shape(
         settings.kind, len(examples.names), vectors.width, settings.hidden, settings.dropout, pool=settings.pool
     )
@@ -143,14 +148,14 @@ def train(
     initial = torch.from_numpy(start).half().to(device, real)
     table = nn.Embedding(len(vocabulary), vectors.width, sparse=settings.tune_vectors, _weight=initial)
     table.requires_grad_(settings.tune_vectors)
-    rows = [row[: settings.first_words] for row in vocabulary.read(kept.texts)]
+    rows = [row[: settings.first_words] for row in vocabulary.read(read)]
     options = held_options = None
     if settings.adversarial:
         if candidates is None:
             raise ValueError("adversarial training needs candidates; pass a Candidates, as make_candidates() makes it")
-        options = find_options(candidates, kept.texts, vocabulary, settings.first_words)
-        held_options = find_options(candidates, held.texts, vocabulary, settings.first_words)
-    held_out = _HeldOut(vocabulary.read(held.texts), held.labels, held_options, settings.share)
+        options = find_options(candidates, kept.texts, vocabulary, settings.first_words, merged)
+        held_options = find_options(candidates, held.texts, vocabulary, settings.first_words, merged)
+    held_out = _HeldOut(vocabulary.read(map(merged, held.texts)), held.labels, held_options, settings.share)
 
     def make_victim() -> NeuralVictim:
         return NeuralVictim(network, vocabulary, table.weight.detach().half().to(table.weight), examples.names)
@@ -172,6 +177,8 @@ def train(
     except KeyboardInterrupt:
         if not best:
             raise
+        state.interrupted = True
+        report(state)
     _restore(network.float(), table.float(), best)
     made = make_victim()
     made.settings = {

@@ -7,13 +7,15 @@ up each candidate once and selects rows. Texts of similar length share a call, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import save
 from torch import Tensor
 
 from discotext.core.arrays import Floats, Ints
@@ -23,12 +25,14 @@ from discotext.core.padding import group_by_length
 from discotext.text.space import Space
 from discotext.text.vectors import Vectors, WordVectors
 from discotext.text.words import split
+from discotext.victims.folder import write_folder
 from discotext.victims.neural.bounded import BOUNDS, BoundedWordOracle
 from discotext.victims.neural.networks import Network
 from discotext.victims.neural.oracle import WordOracle
 from discotext.victims.victim import Victim
 
 UNKNOWN = 0
+VOCABULARY, WEIGHTS = "vocabulary.txt", "weights.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +131,20 @@ class NeuralVictim(Victim):
                 inside = (torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)).to(vectors)
                 found[numbers] = to_numpy(self.network(vectors * inside.unsqueeze(-1), lengths.to(self.table.device)))
         return found
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Write the victim to a folder (`discotext.victims.folder`) with two files of its own:
+
+        vocabulary.txt        one word per line; the first has row 1 of the table
+        weights.safetensors   the network's parameters and the table of word vectors
+        """
+        tensors = {f"network.{name}": tensor.cpu().contiguous() for name, tensor in self.network.state_dict().items()}
+        # Vectors are rounded to half precision before training, so this saves half the space without any loss.
+        tensors["table"] = self.table.cpu().half().contiguous()
+        files = {WEIGHTS: save(tensors), VOCABULARY: "\n".join(self.vocabulary.words).encode(), **(more or {})}
+        write_folder(folder, self.network.shape.as_json(), self.labels, {**self.settings, **(settings or {})}, files)
 
     def explain_bounds(self) -> str:
         kind = self.network.shape.kind

@@ -1,0 +1,209 @@
+"""discotext harden: train a model that holds, and show by how much."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discotext.cli.help import GroupedCommand, option
+from discotext.cli.names import FILTERS, MODELS, join_names
+from discotext.cli.options import (
+    EXISTING_FILE,
+    FOLDER,
+    Count,
+    Number,
+    column_options,
+    complete_data,
+    data_argument,
+    json_option,
+    limit_option,
+    seed_option,
+)
+from discotext.cli.output import interval, make_console, make_table, percent, print_message, write_json
+from discotext.cli.progress import StageProgress
+
+if TYPE_CHECKING:
+    from discotext.experiment.hardening.outcome import Hardening
+
+
+@click.command(cls=GroupedCommand)
+@data_argument("train")
+@option(
+    "--model",
+    section="Model",
+    default="lstm",
+    metavar="MODEL",
+    help=f"{join_names((*MODELS, 'tfidf'), 'and')} are trained from scratch, hf:FOLDER is fine-tuned further, "
+    "sklearn:FILE fitted again. Any other victim stays as it is and gets a reader of synonyms.",
+)
+@option(
+    "--recipe",
+    "recipes",
+    section="Model",
+    multiple=True,
+    metavar="RECIPE",
+    default=["auto"],
+    show_default="auto, those worth trying for the model",
+    help="plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
+)
+@option(
+    "--most-loss",
+    section="Model",
+    type=Number(0, 100),
+    metavar="POINTS",
+    default=2.0,
+    help="Accuracy on held-out texts that may be lost, in percentage points.",
+)
+@option("--epochs", section="Model", type=Count(1), metavar="N", show_default="as train", help="Epochs at most.")
+@seed_option("Model")
+@option(
+    "--budget",
+    "share",
+    section="Attack",
+    type=Number(0, 1, min_open=True),
+    metavar="SHARE",
+    default=0.2,
+    help="Share of the words that may be exchanged.",
+)
+@option(
+    "--synonyms",
+    section="Attack",
+    multiple=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    show_default="the candidates that attack uses by default",
+    help="Your own synonyms, .json or .tsv, that the model is to hold against. Repeatable.",
+)
+@option(
+    "--without",
+    section="Attack",
+    multiple=True,
+    type=click.Choice(FILTERS),
+    metavar="FILTER",
+    help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
+)
+@option(
+    "--other-synonyms",
+    "others",
+    section="Attack",
+    multiple=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Synonyms that the model is not built for, to attack it with in the end. Repeatable.",
+)
+@option("--passes", section="Attack", type=Count(1), metavar="N", default=200, help="Passes to prove a test text.")
+@option(
+    "--test",
+    section="Data",
+    metavar="DATA",
+    show_default="the test split of a data set, or a fifth of a file",
+    help="Data to measure on, once, in the end.",
+    shell_complete=complete_data,
+)
+@option(
+    "--test-limit",
+    section="Data",
+    type=Count(1),
+    metavar="N",
+    default=500,
+    help="Test texts that are attacked.",
+)
+@limit_option("Train on")
+@column_options
+@option("--out", section="Output", required=True, type=FOLDER, metavar="FOLDER", help="Folder for the hardened model.")
+@json_option("one JSON object instead of tables")
+def command(
+    data: str,
+    model: str,
+    recipes: tuple[str, ...],
+    synonyms: tuple[Path, ...],
+    without: tuple[str, ...],
+    others: tuple[Path, ...],
+    share: float,
+    passes: int,
+    test_limit: int,
+    text_column: str | None,
+    label_column: str | None,
+    out: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Train a classifier that holds when words are exchanged, and show by how much.
+
+    Trains by several recipes, attacks held-out training texts, and takes the recipe that keeps the highest accuracy
+    under attack within --most-loss. Then both models meet the test texts: clean, attacked and certified accuracy, and
+    attacks that the model was not built for. Repeat the command to resume.
+
+    FOLDER is a victim for all other commands; it also has the plain model, the records and report.html.
+
+    \b
+    Examples:
+      discotext harden movie_reviews --model wcnn --out hardened
+      discotext harden reviews.csv --model tfidf --synonyms mine.json --out hardened
+      discotext harden trec --model lstm --recipe merged+adversarial --out hardened
+      discotext harden data.csv --model hf:FOLDER --most-loss 1 --out hardened
+    """
+    from discotext.data.registry import check_data
+    from discotext.support.extras import flush_denormals_globally
+
+    check_data(data, "train")
+    if options["test"]:
+        check_data(options["test"])
+    if model in MODELS:
+        flush_denormals_globally()  # must come before anything else imports PyTorch
+    from discotext.experiment.hardening.harden import Budgets, harden
+    from discotext.text.candidates import make_candidates
+
+    console = make_console(stderr=True)
+    with StageProgress(console) as progress:
+        found = harden(
+            data,
+            model,
+            recipes=recipes,
+            candidates=make_candidates(synonyms=synonyms, without=without),
+            others={path.stem: make_candidates(synonyms=[path], without=without) for path in others},
+            budgets=Budgets(share=share, passes=passes, test=test_limit),
+            columns=(text_column, label_column),
+            out=out,
+            progress=progress.update,
+            **options,
+        )
+    if as_json:
+        write_json(found.as_dict())
+    else:
+        print_hardening(found)
+        print_message(console, f"saved in {out}; {out / 'report.html'} shows both models on the same texts")
+
+
+def print_hardening(found: Hardening) -> None:
+    """Print the recipes, both models side by side, the matrix, and what it all means."""
+    console = make_console()
+    held = next(iter(found.trials.values())).texts
+    table = make_table(
+        "recipe", "clean", "attacked", "training s", left=["recipe"],
+        title=f"{found.model} on {found.data}: recipes on held-out texts ({held} attacked)",
+    )  # fmt: skip
+    for name, trial in found.trials.items():
+        mark = f"{name} (chosen)" if name == found.chosen else name
+        table.add_row(mark, percent(trial.clean), percent(trial.attacked), f"{trial.seconds:,.1f}")
+    console.print(table)
+    first, last = found.certificates
+    table = make_table(
+        "model", "clean", "(95 %)", "attacked", "(95 %) ", "certified", "(95 %)  ", left=["model"],
+        title=f"\ntest texts, {first.n} attacked, at most {100 * found.share:g} % of the words changed",
+    )  # fmt: skip
+    for name, clean, one in zip(("before", "after"), found.clean, (first, last), strict=True):
+        cells = (clean, one.attacked_accuracy, one.certified_accuracy)
+        table.add_row(name, *(text for cell in cells for text in (percent(cell), interval(cell))))
+    console.print(table)
+    if len(found.matrix) > 1:
+        table = make_table("attack", "before", "after", "(95 %)", "p", left=["attack"], title="\nunder every attack")
+        for name, pair in found.matrix.items():
+            mark = f"{name} (worst)" if name == found.worst else name
+            table.add_row(mark, percent(pair.before), percent(pair.after), interval(pair.after), f"{pair.p:.2g}")
+        console.print(table)
+    print_message(console, "")
+    for note in found.as_dict()["notes"]:
+        print_message(console, note)

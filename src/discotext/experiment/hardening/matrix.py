@@ -1,0 +1,118 @@
+"""The matrix: a hardened model under attacks it was not built for, beside the plain one.
+
+A defence is worth its worst cell. The cells differ from the attack it was built for in one thing each: more words,
+other candidates, a search without gradients (which must not find more than one with them), and candidates that the
+defence does not merge. In a cell both models meet the same texts, and candidates of the same kind; each those words
+that it can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discotext.data.examples import Examples
+from discotext.experiment.attack import attack
+from discotext.experiment.hardening.task import Progress
+from discotext.experiment.record import Record
+from discotext.experiment.summary import Estimate, estimate_share, mcnemar_of_pairs
+from discotext.text.candidates import Candidates, make_candidates
+from discotext.text.filters import Filter
+from discotext.text.merging import MergedWords
+from discotext.text.sources import ThesaurusWords, VectorNeighbours
+from discotext.text.words import WordContext
+from discotext.victims.encoded import Encoded
+from discotext.victims.victim import Victim
+
+OWN, TWICE, BLACK_BOX, PAST = "own candidates", "twice the words", "no gradients", "what is not merged"
+WITH_GRADIENTS, WITHOUT_GRADIENTS = "disco-high", "greedy"
+PAST_FACTOR = 4  # times as many candidates a word, where those that are merged do not count
+
+
+@dataclass(frozen=True, eq=False)
+class NotMerged(Filter):
+    """Refuses words that a victim reads as the same word: an attacker who knows the groups does not waste a place."""
+
+    name = "not-merged"
+    merged: MergedWords
+
+    def refuses(self, context: WordContext, candidate: str) -> bool:
+        return self.merged.read_word(candidate) == self.merged.read_word(context.lower)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """An attack: its name, its candidates, the share of words it may change, and its solver."""
+
+    name: str
+    candidates: Candidates
+    share: float
+    solver: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Accuracy of both models under the same attack, and p of McNemar's test that they are equally good."""
+
+    before: Estimate
+    after: Estimate
+    p: float
+
+    @classmethod
+    def of(cls, before: Sequence[Record], after: Sequence[Record]) -> Pair:
+        kept = [np.array([holds(record) for record in records]) for records in (before, after)]
+        shares = [estimate_share(values) for values in kept]
+        assert shares[0] is not None
+        assert shares[1] is not None
+        return cls(shares[0], shares[1], mcnemar_of_pairs(zip(kept[0].tolist(), kept[1].tolist(), strict=True)))
+
+
+def holds(record: Record) -> bool:
+    """Whether a text is classified rightly, whatever the attack has tried."""
+    return record.predicted == record.label and not record.succeeded and record.status != "failed"
+
+
+def choose_solver(victim: Victim) -> str:
+    """The strongest search for a victim that is not too slow for hundreds of texts."""
+    return WITH_GRADIENTS if victim.gradients else WITHOUT_GRADIENTS
+
+
+def list_cells(
+    victim: Victim, candidates: Candidates, share: float, others: Mapping[str, Candidates]
+) -> Iterator[Cell]:
+    """The attacks on a hardened victim, beside the one it was built for. others: candidates of the user's choice."""
+    solver = choose_solver(victim)
+    yield Cell(TWICE, candidates, min(1.0, 2 * share), solver)
+    if victim.gradients:
+        yield Cell(BLACK_BOX, candidates, share, WITHOUT_GRADIENTS)
+    if isinstance(victim, Encoded):
+        known = replace(
+            candidates,
+            filters=(*candidates.filters, NotMerged(victim.merged)),
+            limit=PAST_FACTOR * candidates.limit,
+        )
+        yield Cell(PAST, known, share, solver)
+    if not isinstance(candidates.source, ThesaurusWords):
+        yield Cell("the package's thesaurus", Candidates(), share, solver)
+    if not isinstance(candidates.source, VectorNeighbours):
+        yield Cell("near word vectors", make_candidates(sources=["neighbours"], without=["accept"]), share, solver)
+    yield Cell("WordNet", make_candidates(sources=["wordnet"], without=["accept"]), share, solver)
+    for name, other in others.items():
+        yield Cell(name, other, share, solver)
+
+
+def fill(
+    cells: Sequence[Cell], before: Victim, after: Victim, examples: Examples, seed: int, progress: Progress
+) -> dict[str, Pair]:
+    """Attack both models in every cell."""
+    found = {}
+    for number, cell in enumerate(cells):
+        progress(f"attacking: {cell.name}", number / len(cells))
+        records = [
+            attack(victim, examples, cell.solver, budget=cell.share, candidates=cell.candidates, seed=seed).records
+            for victim in (before, after)
+        ]
+        found[cell.name] = Pair.of(*records)
+    return found

@@ -1,0 +1,60 @@
+"""Hardening the networks of `discotext train`."""
+
+from __future__ import annotations
+
+from discotext.experiment.hardening.recipe import Recipe
+from discotext.experiment.hardening.task import Task, Trainer
+from discotext.text.merging import NOTHING_MERGED
+from discotext.victims.encoded import Encoded
+from discotext.victims.neural.networks import Kind
+from discotext.victims.neural.train_victim import load_default_vectors, make_settings
+from discotext.victims.neural.training import TrainingState, train
+from discotext.victims.victim import Victim
+
+AUTO = ("plain", "adversarial", "merged:0.2", "merged", "merged:0.2+adversarial", "merged+adversarial")
+
+
+class NeuralTrainer(Trainer):
+    """kind: lstm, wcnn, dan or rnn. epochs: at most so many [default: as `train` chooses]."""
+
+    auto = AUTO
+
+    def __init__(self, kind: Kind, epochs: int | None = None) -> None:
+        self.name: str = kind
+        self.kind, self.epochs = kind, epochs
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.augmented:
+            raise ValueError(
+                f"the recipe {recipe} trains again on flipped texts; for {self.name} use adversarial, which does so in "
+                "every batch"
+            )
+
+    def train(self, recipe: Recipe, task: Task) -> Victim:
+        vectors, name = load_default_vectors()
+        merged = task.merge(recipe)
+        settings = make_settings(
+            {
+                "kind": self.kind,
+                "epochs": self.epochs,
+                "seed": task.seed,
+                "adversarial": recipe.adversarial,
+                "share": task.share,
+            },
+            len(task.examples),
+        )
+        interrupted = False
+
+        def report(state: TrainingState) -> None:
+            nonlocal interrupted
+            interrupted = state.interrupted
+            task.progress(f"epoch {max(state.epoch, 1)} of {state.epochs}", state.step / max(state.steps, 1))
+
+        found, _ = train(task.examples, vectors, settings, report, task.candidates, merged)
+        if interrupted:
+            raise KeyboardInterrupt
+        found.settings |= {"vectors": name, "recipe": str(recipe)}
+        return found if merged is NOTHING_MERGED else Encoded(found, merged)
+
+    def settings(self) -> dict[str, object]:
+        return {"model": self.name, "epochs": self.epochs}

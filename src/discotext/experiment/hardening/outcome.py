@@ -1,0 +1,162 @@
+"""What a hardening found: figures, JSON, and sentences that say what was gained and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from discotext.experiment.attack import Result
+from discotext.experiment.certificate import Certificate
+from discotext.experiment.hardening.matrix import BLACK_BOX, OWN, Pair
+from discotext.experiment.summary import Estimate, spread
+from discotext.victims.victim import Victim
+
+SIGNIFICANT = 0.05
+MASKED = 0.02  # share of the texts by which a search without gradients may find more
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A recipe on held-out texts: accuracy on all of them, accuracy under attack on so many, seconds of training."""
+
+    clean: float
+    attacked: float
+    seconds: float
+    texts: int
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Hardening:
+    """A hardened victim beside the plain one.
+
+    chosen: the recipe. trials: all recipes, on held-out texts. clean: accuracy on all test texts, before and after.
+    certificates: under the attack the victim was built for, before and after. matrix: under every attack.
+    runs: the records behind the certificates.
+    """
+
+    victim: Victim
+    plain: Victim
+    chosen: str
+    trials: Mapping[str, Trial]
+    most_loss: float
+    share: float
+    model: str
+    data: str
+    seed: int
+    clean: tuple[Estimate, Estimate]
+    certificates: tuple[Certificate, Certificate]
+    matrix: Mapping[str, Pair]
+    runs: tuple[Result, Result]
+
+    @property
+    def worst(self) -> str:
+        """The attack that leaves the hardened model least."""
+        return min(self.matrix, key=lambda name: self.matrix[name].after)
+
+    @property
+    def cost(self) -> float:
+        """Seconds of training as a multiple of those of the plain model."""
+        return self.trials[self.chosen].seconds / max(self.trials["plain"].seconds, 0.01)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        own = self.matrix[OWN]
+        test: dict[str, Any] = {"n": self.certificates[0].n}
+        figures = {
+            "clean_before": self.clean[0],
+            "clean_after": self.clean[1],
+            "attacked_before": own.before,
+            "attacked_after": own.after,
+            "certified_before": self.certificates[0].certified_accuracy,
+            "certified_after": self.certificates[1].certified_accuracy,
+            "worst_before": min(pair.before for pair in self.matrix.values()),
+            "worst_after": self.matrix[self.worst].after,
+        }
+        for name, value in figures.items():
+            test |= spread(name, value)
+        test |= {"worst": self.worst, "p": own.p, "open_after": self.certificates[1].open}
+        test["matrix"] = {
+            name: {**spread("before", pair.before), **spread("after", pair.after), "p": pair.p}
+            for name, pair in self.matrix.items()
+        }
+        return {
+            "model": self.model,
+            "data": self.data,
+            "seed": self.seed,
+            "budget": self.share,
+            "most_loss": self.most_loss,
+            "chosen": self.chosen,
+            "cost": round(self.cost, 2),
+            "recipes": {name: trial.as_dict() for name, trial in self.trials.items()},
+            "test": test,
+            "notes": list(describe(self)),
+        }
+
+
+def describe(found: Hardening) -> Iterator[str]:
+    """What was gained, at what price, and what was not, a sentence each."""
+    own, worst = found.matrix[OWN], found.matrix[found.worst]
+    plain = min(pair.before for pair in found.matrix.values())
+    if found.chosen == "plain":
+        best = max(found.trials, key=lambda name: found.trials[name].attacked)
+        yield (
+            f"No recipe holds better within {found.most_loss:g} points of accuracy on held-out texts, so the plain "
+            "model is kept."
+            + (
+                ""
+                if best == "plain"
+                else f" {best} holds {_percent(found.trials[best].attacked)} under attack, at "
+                f"{_points(found.trials['plain'].clean - found.trials[best].clean)} points; raise --most-loss for it."
+            )
+        )
+        return
+    yield (
+        f"{found.chosen}: {_percent(own.before)} → {_percent(own.after)} under the attack it was built for, at "
+        f"{_points(found.clean[0] - found.clean[1])} points of accuracy without one ({_percent(found.clean[0])} → "
+        f"{_percent(found.clean[1])}) and {found.cost:.1f} times the training time."
+    )
+    yield (
+        f"Worth {_percent(worst.after)} against an attacker who chooses among these attacks (the best for him is "
+        f"{found.worst}); the plain model was worth {_percent(plain)}."
+    )
+    lost = [name for name, pair in found.matrix.items() if pair.after < pair.before and pair.p < SIGNIFICANT]
+    even = [name for name, pair in found.matrix.items() if name not in lost and pair.p >= SIGNIFICANT]
+    if even:
+        yield f"Nothing significant was gained against: {_list(found, even)}."
+    if lost:
+        yield f"The hardened model is worse against: {_list(found, lost)}."
+    yield from describe_masking(found)
+
+
+def describe_masking(found: Hardening) -> Iterator[str]:
+    """Whether a search without gradients finds more than one with them."""
+    blind = found.matrix.get(BLACK_BOX)
+    if blind is None:
+        return
+    more = found.matrix[OWN].after - blind.after
+    if more > MASKED:
+        yield (
+            f"Its gradients mislead: a search without them leaves {_percent(blind.after)}, one with them "
+            f"{_percent(found.matrix[OWN].after)}. Part of what it gained is hidden, not held."
+        )
+    else:
+        yield "Its gradients do not mislead: a search without them finds no more than one with them."
+
+
+def _list(found: Hardening, names: list[str]) -> str:
+    pairs = ((name, found.matrix[name]) for name in names)
+    return "; ".join(
+        f"{name} ({_percent(pair.before)} → {_percent(pair.after)}, p = {pair.p:.2g})" for name, pair in pairs
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.1f}"

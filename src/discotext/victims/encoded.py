@@ -1,0 +1,75 @@
+"""A victim that reads synonyms as one word: any victim with `MergedWords` in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discotext.core.arrays import Bools, Floats
+from discotext.core.objectives import Objective
+from discotext.core.oracle import Oracle
+from discotext.text.merging import MergedWords
+from discotext.text.space import Space
+from discotext.victims.victim import Victim
+
+MERGED = "merged_words.json"  # the file of a saved victim
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedVocabulary:
+    """The words whose code a victim knows."""
+
+    words: Container[str]
+    merged: MergedWords
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.merged.read_word(word) in self.words
+
+
+class Encoded(Victim):
+    """A victim that gets every text with its words replaced by those that stand for their groups.
+
+    The attack sees through it: options of a search space are encoded, too, so that what the inner victim has
+    (gradients, bounds, deletions) holds for the whole. victim: best one that was trained on encoded texts.
+
+    >>> from discotext.victims.function import FunctionVictim
+    >>> inner = FunctionVictim(lambda texts: [[text.count("film"), 0.5] for text in texts])
+    >>> Encoded(inner, MergedWords({"film": "film", "movie": "film"})).scores(["a movie"])
+    array([[1. , 0.5]])
+    """
+
+    def __init__(self, victim: Victim, merged: MergedWords, name: str | None = None) -> None:
+        self.victim, self.merged = victim, merged
+        self.name, self.labels = name or victim.name, victim.labels
+        self.gradients, self.deletes = victim.gradients, victim.deletes
+        self.uses_gpu, self.has_memory = victim.uses_gpu, victim.has_memory
+        self.vocabulary = None if victim.vocabulary is None else EncodedVocabulary(victim.vocabulary, merged)
+
+    def scores(self, texts: Sequence[str]) -> Floats:
+        return self.victim.scores(self._read(texts))
+
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        read = self.merged.read_word
+        options = tuple(tuple(tuple(map(read, words)) for words in text) for text in space.options)
+        return self.victim.oracle(
+            replace(space, texts=tuple(map(self.merged.read, space.texts)), options=options), objective
+        )
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.victim.save(folder, settings, {MERGED: self.merged.to_json(), **(more or {})})
+
+    def truncates(self, texts: Sequence[str]) -> list[bool]:
+        return self.victim.truncates(self._read(texts))
+
+    def remembers(self, texts: Sequence[str]) -> Bools:
+        return self.victim.remembers(self._read(texts))
+
+    def explain_bounds(self) -> str:
+        return self.victim.explain_bounds()
+
+    def _read(self, texts: Sequence[str]) -> list[str]:
+        return [self.merged(text) for text in texts]
