@@ -27,6 +27,7 @@ settings.register_profile("default", deadline=None, max_examples=50, derandomize
 settings.load_profile("default")
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+needs_sklearn = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +140,17 @@ def choices_within(problem: Problem, changes: int) -> int:
     )
 
 
-__all__ = ["SHAPES", "FunctionOracle", "Quadratic", "Table", "choices_within", "feasible", "needs_torch", "problems"]
+__all__ = [
+    "SHAPES",
+    "FunctionOracle",
+    "Quadratic",
+    "Table",
+    "choices_within",
+    "feasible",
+    "needs_sklearn",
+    "needs_torch",
+    "problems",
+]
 
 
 def untimed(records):

@@ -79,3 +79,76 @@ def test_it_needs_candidates_and_a_weight_below_one():
     examples = Examples(("a film", "a plot", "good", "bad") * 10, np.array([0, 1] * 20), ("no", "yes"))
     with pytest.raises(ValueError, match="needs candidates"):
         train(examples, load_packaged_vectors(), TrainingSettings(adversarial=0.5))
+
+
+@pytest.mark.parametrize("kind", ["dan", "wcnn"])
+def test_interval_bounds_hold_for_every_exchange_and_are_exact_without_one(kind):
+    import torch
+
+    from discotext.victims.neural.interval import bound_logits, make_boxes
+    from discotext.victims.neural.networks import Network, Shape
+
+    torch.manual_seed(3)
+    rng = np.random.default_rng(3)
+    network = Network(Shape(kind, 3, 5, hidden=8)).double().eval()
+    network.norm.running_mean.normal_()
+    network.norm.running_var.uniform_(0.5, 2)
+    network.norm.weight.data.normal_()
+    table = torch.from_numpy(rng.normal(size=(30, 5)))
+    lengths, wanted = torch.tensor([6, 4]), torch.tensor([0, 2])
+    ids = torch.from_numpy(rng.integers(1, 30, size=(2, 6)))
+    ids[1, 4:] = 0
+    inside = (torch.arange(6) < lengths[:, None]).unsqueeze(-1).double()
+    options = torch.from_numpy(rng.integers(0, 30, size=(2, 6, 3)))
+    vectors = torch.nn.functional.embedding(ids, table)
+
+    def differences(rows):
+        scores = network(torch.nn.functional.embedding(rows, table) * inside, lengths)
+        return scores - scores.gather(1, wanted[:, None])
+
+    low, high = (one * inside for one in make_boxes(vectors, ids, options, table, 0.0))
+    assert torch.allclose(bound_logits(network, low, high, lengths, wanted), differences(ids))
+    low, high = (one * inside for one in make_boxes(vectors, ids, options, table, 1.0))
+    bound = bound_logits(network, low, high, lengths, wanted)
+    choices = torch.cat([ids.unsqueeze(-1), torch.where(options == 0, ids.unsqueeze(-1), options)], dim=2)
+    for _ in range(200):
+        drawn = torch.from_numpy(rng.integers(0, 4, size=(2, 6, 1)))
+        assert (differences(choices.gather(2, drawn).squeeze(2)) <= bound + 1e-9).all()
+
+
+def test_mixtures_stay_within_the_budget_and_the_hull():
+    import torch
+
+    from discotext.victims.neural.adversary import mix_words
+
+    rng = np.random.default_rng(0)
+    table = torch.from_numpy(rng.normal(size=(30, 4)))
+    ids = torch.from_numpy(rng.integers(1, 30, size=(3, 8)))
+    options = torch.from_numpy(rng.integers(0, 30, size=(3, 8, 3)))
+    options[:, 0] = 0
+    lengths = torch.tensor([8, 8, 8])
+    mixed = mix_words(ids, lengths, options, table, 0.3, rng)
+    plain = torch.nn.functional.embedding(ids, table)
+    changed = (mixed - plain).abs().sum(-1) > 1e-12
+    assert (changed.sum(1) <= compute_budget(8, 0.3)).all()
+    assert changed.any()
+    assert not changed[:, 0].any()
+    words = torch.nn.functional.embedding(torch.cat([ids.unsqueeze(-1), options], 2), table)
+    reached = torch.where((options > 0).unsqueeze(-1), words[:, :, 1:], plain.unsqueeze(2))
+    low, high = torch.minimum(reached.amin(2), plain), torch.maximum(reached.amax(2), plain)
+    assert ((mixed >= low - 1e-9) & (mixed <= high + 1e-9)).all()
+
+
+@pytest.mark.parametrize("inner", ["mixture", "interval"])
+def test_other_inner_problems_train(inner):
+    from discotext.victims.neural.training import TrainingSettings, train
+
+    texts = ["a good film", "a bad film", "good plot", "bad plot"] * 30
+    finder = discotext.Candidates(source=SynonymList(PAIRS), filters=())
+    settings = TrainingSettings(
+        kind="dan", epochs=15, patience=15, rate=1e-2, adversarial=0.5, inner=inner, share=1.0, hidden=16
+    )
+    _, state = train(Examples.of(texts, [1, 0, 1, 0] * 30), load_packaged_vectors(), settings, candidates=finder)
+    assert state.best > 0.9
+    with pytest.raises(ValueError, match="no interval bounds for lstm"):
+        TrainingSettings(kind="lstm", inner="interval")

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     section="Model",
     default="lstm",
     metavar="MODEL",
-    help=f"{join_names((*MODELS, 'tfidf'), 'and')} are trained from scratch, hf:FOLDER is fine-tuned further, "
-    "sklearn:FILE fitted again. Any other victim stays as it is and gets a reader of synonyms.",
+    help=f"Model: {join_names((*MODELS, 'tfidf'))}, trained from scratch; hf:FOLDER, fine-tuned further; sklearn:FILE, "
+    "fitted again; or any other victim, which stays as it is and gets a reader of synonyms.",
 )
 @option(
     "--recipe",
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     metavar="RECIPE",
     default=["auto"],
     show_default="auto, those worth trying for the model",
-    help="plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
+    help="Recipe to try: plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], mixed[:WEIGHT], "
+    "interval[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
 )
 @option(
     "--most-loss",
@@ -141,9 +142,9 @@ def command(
     \b
     Examples:
       discotext harden movie_reviews --model wcnn --out hardened
-      discotext harden reviews.csv --model tfidf --synonyms mine.json --out hardened
-      discotext harden trec --model lstm --recipe merged+adversarial --out hardened
-      discotext harden data.csv --model hf:FOLDER --most-loss 1 --out hardened
+      discotext harden reviews.csv --model tfidf --synonyms mine.json --out out
+      discotext harden trec --model lstm --recipe merged+adversarial --out out
+      discotext harden data.csv --model hf:FOLDER --most-loss 1 --out out
     """
     from discotext.data.registry import check_data
     from discotext.support.extras import flush_denormals_globally

@@ -23,7 +23,8 @@ def wilson(good: int, n: int) -> tuple[float, float]:
     share = good / n
     middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
     half = Z * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # At 0 and 1 the ends are exact, but rounding would leave the share itself outside.
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 
 
 def bootstrap(values: ArrayLike, seed: int, draws: int = 2000) -> tuple[float, float]:

@@ -14,14 +14,17 @@ from typing import Literal
 
 import numpy as np
 
-from discotext.core.arrays import Floats
+from discotext.core.arrays import Bools, Floats
 from discotext.core.objectives import Untargeted, predictions
 from discotext.core.oracle import DeletingOracle, RelaxedOracle
 from discotext.core.sampling import random_choices
 from discotext.data.examples import Examples
+from discotext.search.loop import solve
+from discotext.solvers import Disco, Greedy
 from discotext.support.intervals import wilson
 from discotext.text.candidates import Candidates
 from discotext.text.space import Space
+from discotext.text.words import split
 from discotext.victims.victim import Victim, compute_scores
 
 Verdict = Literal["fine", "note", "wrong"]
@@ -29,6 +32,8 @@ TOLERANCE = 1e-3  # how far apart equal scores may be, as a share of the range o
 MOST_PERMUTED = 6  # the largest number of classes for which all orders of the labels are tried
 SIGNIFICANCE = 0.01  # the p-value below which the labels are reported to be in a different order
 ALONE = 8  # texts that are also scored alone
+MASKING_TEXTS, MASKING_LENGTH, MASKING_WORDS = 16, 60, 2  # texts, words of each at most, and words that may change
+MASKED = (0.8, 0.5)  # shares of what search without gradients gains: below the first is suspect, below the second wrong
 FLAT = 1e-8  # a text whose largest gradient is smaller has none
 
 
@@ -72,6 +77,7 @@ def check_victim(
             says = "the oracle has no method `without`, so words cannot be ranked by deletion; set `deletes = False`"
             found.append(Finding("deletions", "note", says))
         found += _check_gradients(oracle, space, seed)
+        found += _check_masking(victim, examples, predictions(scores) == examples.labels, finder)
     else:
         found.append(Finding("gradients", "note", "none; only solvers that need no gradients can be used"))
     return found
@@ -169,8 +175,6 @@ def _check_truncation(victim: Victim, examples: Examples) -> Finding:
 def _check_vocabulary(victim: Victim, examples: Examples) -> list[Finding]:
     if victim.vocabulary is None:
         return []
-    from discotext.text.words import split
-
     words = [word for text in examples.texts for word in split(text).words]
     share = sum(word not in victim.vocabulary for word in words) / max(len(words), 1)
     return [
@@ -207,3 +211,29 @@ def _check_gradients(oracle: RelaxedOracle, space: Space, seed: int) -> list[Fin
         Finding("mixtures", verdict, f"one-hot mixtures and the real texts differ by {100 * gap:.2g} % of the range")
     )
     return found
+
+
+def _check_masking(victim: Victim, examples: Examples, right: Bools, finder: Candidates) -> list[Finding]:
+    """Whether a search without gradients finds much more than one with them: then these hide what they should show."""
+    short = [
+        number for number in np.flatnonzero(right).tolist() if len(split(examples.texts[number])) <= MASKING_LENGTH
+    ]
+    some = examples.take(short[:MASKING_TEXTS])
+    space = Space.of(some.texts, finder, words=MASKING_WORDS)
+    changeable = [number for number in range(len(space)) if space.can_change(number)]
+    if not changeable:
+        return []
+    space = space.take(changeable)
+    oracle = victim.oracle(space, Untargeted(some.labels[changeable]))
+    gains = []
+    for solver in (Disco(), Greedy()):
+        solutions = solve(space.batch, oracle, solver)
+        gains.append(float(np.mean([one.score - one.original_score for one in solutions])))
+    share = gains[0] / gains[1] if gains[1] > 0 else 1.0
+    verdict: Verdict = "fine" if share >= MASKED[0] else "note" if share >= MASKED[1] else "wrong"
+    says = (
+        f"with {MASKING_WORDS} words changed in {len(space)} texts, search with gradients gains {100 * share:.0f} % of "
+        "what search without them gains"
+    )
+    hint = "" if verdict == "fine" else "; attack it without gradients, too (--solver greedy)"
+    return [Finding("masking", verdict, says + hint)]

@@ -18,7 +18,7 @@ class FixedTrainer(Trainer):
         self.victim, self.name = victim, victim.name
 
     def check(self, recipe: Recipe) -> None:
-        if recipe.adversarial or recipe.augmented:
+        if recipe.weight or recipe.augmented:
             raise ValueError(
                 f"{self.name} cannot be trained here, only asked, so the recipe {recipe} is not for it; use merged, "
                 "which puts a reader of synonyms in front of it"

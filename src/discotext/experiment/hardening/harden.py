@@ -32,6 +32,7 @@ from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
 from discotext.text.words import compute_budget
 from discotext.victims.encoded import MERGED, Encoded
+from discotext.victims.folder import read_settings
 from discotext.victims.registry import load_victim
 from discotext.victims.victim import Victim, compute_scores
 
@@ -187,6 +188,9 @@ class _Hardening:
             trials[str(recipe)] = self._try(recipe, task, held, f"{number}/{len(self.recipes)} {recipe}")
         chosen = choose(trials, self.most_loss)
         plain, hardened = self._load(PLAIN, task), self._load(Recipe.parse(chosen), task)
+        known = self.folder / OUTCOME
+        if known.exists() and json.loads(known.read_text(encoding="utf-8")).get("chosen") != chosen:
+            shutil.rmtree(self.folder / "after", ignore_errors=True)  # it is of another recipe
         outcome = self._test(plain, hardened, chosen, trials)
         self._keep(plain, hardened, outcome)
         return outcome
@@ -228,7 +232,7 @@ class _Hardening:
         seconds = time.perf_counter() - began
         place.mkdir(parents=True, exist_ok=True)
         if self.trainer.saves(recipe):
-            victim.save(place / "victim")
+            victim.save(place / "victim", {"recipe": str(recipe)})
         report("attacking held-out texts", 0.0)
         right = predictions(compute_scores(victim, held.texts)) == held.labels
         records = self._attack(victim, held).records
@@ -249,8 +253,13 @@ class _Hardening:
         )
 
     def _load(self, recipe: Recipe, task: Task) -> Victim:
-        place = self._place(recipe) / "victim"
-        return load_victim(place) if place.exists() else self.trainer.train(recipe, task)
+        """The victim of a recipe: where a trial left it, or a hardening that was finished; else it is made again."""
+        for place in (self._place(recipe) / "victim", self.folder / PLAIN_FOLDER, self.folder):
+            if (place / "settings.json").exists() and read_settings(place).get("recipe") == str(recipe):
+                found = load_victim(place)
+                found.name = f"{self.trainer.name}, {recipe}"
+                return found
+        return self.trainer.train(recipe, task)
 
     def _test(self, plain: Victim, hardened: Victim, chosen: str, trials: Mapping[str, Trial]) -> Hardening:
         """Measure both models on the test texts: the only time that these are touched."""
@@ -295,14 +304,14 @@ class _Hardening:
     def _keep(self, plain: Victim, hardened: Victim, outcome: Hardening) -> None:
         """Leave the hardened victim, the plain one and the figures in the folder; what only served to choose goes."""
         self.progress("saving", 0.9)
-        said = {"hardening": outcome.as_dict()}
+        said = {"recipe": outcome.chosen, "hardening": outcome.as_dict()}
         if self.trainer.saves(Recipe.parse(outcome.chosen)):
             hardened.save(self.folder, said)
         elif isinstance(hardened, Encoded):
             # The model is not ours to save; its merged words are, to be put in front of it again.
             write_atomically(self.folder / MERGED, hardened.merged.to_json())
         if self.trainer.saves(PLAIN):
-            plain.save(self.folder / PLAIN_FOLDER)
+            plain.save(self.folder / PLAIN_FOLDER, {"recipe": str(PLAIN)})
         write_atomically(self.folder / OUTCOME, json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False) + "\n")
         write_atomically(self.folder / "report.html", make_hardening_page(outcome))
         for place in (self.folder / WORK).glob("*/victim"):

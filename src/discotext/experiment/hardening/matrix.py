@@ -8,6 +8,7 @@ that it can read.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -110,9 +111,12 @@ def fill(
     found = {}
     for number, cell in enumerate(cells):
         progress(f"attacking: {cell.name}", number / len(cells))
-        records = [
-            attack(victim, examples, cell.solver, budget=cell.share, candidates=cell.candidates, seed=seed).records
-            for victim in (before, after)
-        ]
+        with warnings.catch_warnings():
+            # That candidates of some kind are few says something about them, and the figures show it.
+            warnings.simplefilter("ignore", UserWarning)
+            records = [
+                attack(victim, examples, cell.solver, budget=cell.share, candidates=cell.candidates, seed=seed).records
+                for victim in (before, after)
+            ]
         found[cell.name] = Pair.of(*records)
     return found

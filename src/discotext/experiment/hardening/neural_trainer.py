@@ -29,6 +29,7 @@ class NeuralTrainer(Trainer):
                 f"the recipe {recipe} trains again on flipped texts; for {self.name} use adversarial, which does so in "
                 "every batch"
             )
+        make_settings({"kind": self.kind, "adversarial": recipe.weight, "inner": recipe.inner}, 1)
 
     def train(self, recipe: Recipe, task: Task) -> Victim:
         vectors, name = load_default_vectors()
@@ -38,7 +39,8 @@ class NeuralTrainer(Trainer):
                 "kind": self.kind,
                 "epochs": self.epochs,
                 "seed": task.seed,
-                "adversarial": recipe.adversarial,
+                "adversarial": recipe.weight,
+                "inner": recipe.inner,
                 "share": task.share,
             },
             len(task.examples),

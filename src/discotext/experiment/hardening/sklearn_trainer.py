@@ -35,7 +35,7 @@ class SklearnTrainer(Trainer):
         self.pipeline, self.name = pipeline, name
 
     def check(self, recipe: Recipe) -> None:
-        if recipe.adversarial:
+        if recipe.weight:
             raise ValueError(
                 f"the recipe {recipe} needs gradients, which {self.name} has none of; use merged or augmented"
             )

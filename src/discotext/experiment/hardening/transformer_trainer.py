@@ -41,6 +41,8 @@ class TransformerTrainer(Trainer):
                 f"the recipe {recipe} trains again on flipped texts; for {self.name} use adversarial, which does so in "
                 "every batch"
             )
+        if recipe.inner != "vertex":
+            raise ValueError(f"the recipe {recipe} is for the networks of `discotext train`; use adversarial")
 
     def train(self, recipe: Recipe, task: Task) -> Victim:
         if recipe == PLAIN:
@@ -68,14 +70,14 @@ def _fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, t
     """Fine-tune in place: AdamW, linear warm-up and decay, batches of similar length."""
     import torch
 
-    if recipe.adversarial and not victim.gradients:
+    if recipe.weight and not victim.gradients:
         raise ValueError(f"{victim.name} accepts no vectors in place of tokens, so it has no gradients; use merged")
     model = victim.reader.model
     rng = np.random.default_rng(task.seed)
     torch.manual_seed(task.seed)
     encoded = Encoded(victim, merged)
     texts = task.examples.texts
-    spaces = Space.of(texts, task.candidates, share=task.share) if recipe.adversarial else None
+    spaces = Space.of(texts, task.candidates, share=task.share) if recipe.weight else None
     plans = [_make_batches([len(text) for text in texts], rng) for _ in range(epochs)]
     steps = sum(map(len, plans))
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
@@ -92,9 +94,9 @@ def _fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, t
             model.train().requires_grad_(True)
             optimiser.zero_grad()
             targets = torch.from_numpy(wanted).to(victim.reader.device)
-            _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.adversarial)
+            _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.weight)
             if worse is not None:
-                _backward(victim, worse, targets, recipe.adversarial)
+                _backward(victim, worse, targets, recipe.weight)
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
             model.eval().requires_grad_(False)

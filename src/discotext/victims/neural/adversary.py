@@ -65,6 +65,29 @@ def choose_words(
     return torch.where(changed, chosen, ids)
 
 
+def mix_words(
+    ids: Tensor, lengths: Tensor, options: Tensor, table: Tensor, share: float, rng: np.random.Generator
+) -> Tensor:
+    """(B, n, d) the vectors of texts in which some words, at random, are mixtures of their candidates and themselves.
+
+    The weights of a mixture are uniform on the simplex (Dirichlet). share: of the words of each text that are mixed.
+    """
+    vectors = torch.nn.functional.embedding(ids, table)
+    if options.shape[2] == 0:
+        return vectors
+    allowed = torch.cat([torch.ones_like(options[..., :1], dtype=torch.bool), options > 0], dim=2)
+    drawn = torch.from_numpy(rng.exponential(size=tuple(allowed.shape))).to(table) * allowed
+    words = torch.cat([ids.unsqueeze(-1), options], dim=2)
+    mixed = torch.einsum(
+        "bnk,bnkd->bnd", drawn / drawn.sum(2, keepdim=True), torch.nn.functional.embedding(words, table)
+    )
+    budgets = torch.tensor([compute_budget(int(length), share) for length in lengths.tolist()], device=ids.device)
+    order = torch.from_numpy(rng.random(tuple(ids.shape))).to(table)
+    order = order + (~allowed[..., 1:].any(2)).to(table)  # words without a candidate come last
+    chosen = order.argsort(1).argsort(1) < budgets[:, None]
+    return torch.where(chosen.unsqueeze(-1), mixed, vectors)
+
+
 def pad_options(options: Sequence[Ints], width: int) -> Tensor:
     """(B, width, k) the options of some texts, zero beyond their ends."""
     most = max((one.shape[1] for one in options), default=0)

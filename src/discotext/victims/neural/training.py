@@ -31,13 +31,16 @@ from discotext.data.examples import Examples
 from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, MergedWords
 from discotext.text.vectors import WordVectors
-from discotext.victims.neural.adversary import Options, choose_words, find_options, pad_options
+from discotext.victims.neural.adversary import Options, choose_words, find_options, mix_words, pad_options
+from discotext.victims.neural.interval import KINDS as INTERVAL_KINDS
+from discotext.victims.neural.interval import bound_logits, make_boxes
 from discotext.victims.neural.networks import Kind, Network, Pool, Shape
 from discotext.victims.neural.victim import NeuralVictim, build_vocabulary, pad
 
 SORTED = 50  # batches whose texts are sorted by length together: similar lengths, yet different batches every epoch
 
 
+Inner = Literal["vertex", "mixture", "interval"]
 Stage = Literal["reading", "training", "testing", "done"]
 
 
@@ -49,7 +52,8 @@ class TrainingSettings:
     a text that are read. tune_vectors: train the word vectors, too. precise: train in double precision. rare: how often
     a word without a vector must occur to get one. validation: the share of the texts that is held out.
     adversarial: the weight, from 0 to below 1, of texts whose words were exchanged to raise the loss; needs candidates.
-    share: of the words that are exchanged there.
+    share: of the words that are exchanged there. inner: what these texts are: words exchanged to raise the loss most
+    ("vertex"), random mixtures of words ("mixture"), or all exchanges at once, by interval bounds ("interval").
     """
 
     kind: Kind = "lstm"
@@ -68,10 +72,13 @@ class TrainingSettings:
     seed: int = 0
     adversarial: float = 0.0
     share: float = 0.2
+    inner: Inner = "vertex"
 
     def __post_init__(self) -> None:
         if not 0 <= self.adversarial < 1:
             raise ValueError(f"adversarial is {self.adversarial}; choose a weight from 0 to below 1")
+        if self.inner == "interval" and self.kind not in INTERVAL_KINDS:
+            raise ValueError(f"there are no interval bounds for {self.kind}; choose one of {', '.join(INTERVAL_KINDS)}")
         if not 0 < self.share <= 1:
             raise ValueError(f"share is {self.share}; choose a number above 0 and up to 1")
         counts = {
@@ -259,8 +266,19 @@ def _run_epochs(
                 ((1 - settings.adversarial) * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
                 gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
                 padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
-                exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
-                worse = nn.functional.cross_entropy(network(table(exchanged) * mask, lengths), wanted)
+                if settings.inner == "interval":
+                    # Boxes grow in the first half of training, as published; at full size from the start it diverges.
+                    size = min(1.0, 2 * state.step / state.steps)
+                    boxes = make_boxes(table(ids), ids, padded, table.weight, size)
+                    low, high = (one * mask for one in boxes)
+                    worst = bound_logits(network, low, high, lengths, wanted)
+                    worse = nn.functional.cross_entropy(worst, wanted)
+                elif settings.inner == "mixture":
+                    mixed = mix_words(ids, lengths, padded, table.weight, settings.share, rng)
+                    worse = nn.functional.cross_entropy(network(mixed * mask, lengths), wanted)
+                else:
+                    exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
+                    worse = nn.functional.cross_entropy(network(table(exchanged) * mask, lengths), wanted)
                 (settings.adversarial * worse).backward()  # type: ignore[no-untyped-call, unused-ignore]
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             for one, schedule in zip(optimisers, schedules, strict=True):
