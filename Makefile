@@ -86,6 +86,10 @@ bench-peers: setup $(VENV)/test.stamp $(VENV)/bench.stamp .venv-peers/setup.stam
 	$(BIN)/python -m benchmarks.peers.report
 	$(BIN)/python -m benchmarks.peers.tables
 
+bench-hardening: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark hardening (needs DISCOTEXT_DATA; two hours)
+	$(BIN)/python -m benchmarks.hardening
+	$(BIN)/python -m benchmarks.tables
+
 bench-cluster: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark the overhead and memory of Ray (needs DISCOTEXT_DATA and victims/; 40 minutes)
 	$(BIN)/python -m benchmarks.cluster rate victims/lstm_ag_news
 	$(BIN)/python -m benchmarks.cluster memory
@@ -121,5 +125,5 @@ dist: ## Build the sdist and the wheel into dist/, and check both in clean envir
 clean: ## Remove everything the other targets created
 	rm -rf $(VENV) .venv-core .venv-dist .venv-peers dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test test-core slow lint fix bench bench-text bench-peers bench-cluster black-box paper docs dist clean
+.PHONY: help setup demo test test-core slow lint fix bench bench-text bench-peers bench-cluster bench-hardening black-box paper docs dist clean
 .SECONDARY:
