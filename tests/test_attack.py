@@ -312,7 +312,7 @@ def test_texts_of_one_class_can_be_attacked_and_names_are_taken_in_order():
 
 def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(ValueError, match=r"disco needs gradients.*greedy"):
-        attack(scores, data(), "disco", out=tmp_path / "r", **SETTINGS)
+        attack(scores, data(), "disco", out=tmp_path / "r", surrogate="none", **SETTINGS)
     assert not (tmp_path / "r").exists()
 
 
@@ -423,7 +423,7 @@ def test_the_command_attacks_augments_and_merges(place):
         (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "0.1", "--words", "1"], 1, "both given"),
         (["attack", "py:victim.py:nothing", "data.jsonl"], 1, "nothing"),
         (["attack", "py:victim.py:scores", "no.jsonl"], 1, "no.jsonl"),
-        (["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco"], 1, "gradients"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco", "--surrogate", "none"], 1, "gradients"),
         (["attack", "py:victim.py:scores", "data.jsonl", "--shard", "3/2"], 1, "i/n"),
         (["attack", "py:victim.py:scores"], 2, "Missing argument"),
         (["compare", "py:victim.py:scores", "data.jsonl"], 2, "--solver"),

@@ -33,17 +33,18 @@ ORDER = {
     "masked_lm tag_features tagging candidates merging space",
     "data": "catalogue labels columns examples files registry",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
-    "linear_pipeline linear_text linear_bound function neural remote scikit subwords huggingface saved registry",
+    "linear_pipeline linear_text linear_slopes linear_bound surrogate function neural remote "
+    "scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
-    "experiment": "judges record summary certificate coverage quality run_folder job preflight run proof task "
-    "execution attack certify merge paper report hardening",
+    "experiment": "judges record queries summary certificate coverage quality run_folder job preflight run proof "
+    "task result execution attack certify merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
-    "cli": "errors help names options output progress augment candidates check data merge attack certify compare "
-    "counterfit optima predict report reproduce train harden demo",
+    "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
+    "attack certify compare counterfit optima predict report reproduce train harden demo",
 }
 
 

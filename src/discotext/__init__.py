@@ -14,11 +14,11 @@ from discotext.version import __version__ as __version__
 if TYPE_CHECKING:
     from discotext.core.problem import Batch as Batch
     from discotext.core.problem import Problem as Problem
-    from discotext.experiment.attack import Result as Result
     from discotext.experiment.attack import attack as attack
     from discotext.experiment.attack import compare as compare
     from discotext.experiment.certify import certify as certify
     from discotext.experiment.hardening.harden import harden as harden
+    from discotext.experiment.result import Result as Result
     from discotext.search.loop import solve as solve
     from discotext.text.candidates import Candidates as Candidates
     from discotext.text.space import Space as Space
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "core.problem": ["Batch", "Problem"],
-    "experiment.attack": ["Result", "attack", "compare"],
+    "experiment.attack": ["attack", "compare"],
     "experiment.certify": ["certify"],
     "experiment.hardening.harden": ["harden"],
+    "experiment.result": ["Result"],
     "search.loop": ["solve"],
     "text.candidates": ["Candidates"],
     "text.space": ["Space"],

@@ -22,9 +22,12 @@ from discotext.cli.output import (
 )
 from discotext.cli.progress import AttackProgress
 
+LEARNT, VARIANTS = 300, 4  # texts that a stand-in learns from, as in `discotext.victims.surrogate`
+
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from discotext.experiment.job import Job
     from discotext.experiment.record import Record
     from discotext.experiment.summary import Summary, Tally
 
@@ -76,7 +79,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.experiment.certificate import find_largest, make_certificates
     from discotext.text.candidates import make_candidates
 
-    as_json, passes = options.pop("as_json"), options.pop("passes", None)
+    as_json, passes, price = options.pop("as_json"), options.pop("passes", None), options.pop("price")
     job = make_job(
         victim,
         data,
@@ -87,7 +90,10 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         passes=passes,
         shard=request.shard,
         columns=(options.pop("text_column"), options.pop("label_column")),
-        **{name: options.pop(name) for name in ("limit", "seed", "target", "trust", "accept_all")},
+        **{
+            name: options.pop(name)
+            for name in ("limit", "seed", "target", "trust", "accept_all", "surrogate", "most_queries")
+        },
         candidates=make_candidates(**options, accept=lowest),  # the options that are left
     )
     console = make_console(stderr=True)
@@ -97,6 +103,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, f"classes of the data → of the victim: {', '.join(f'{a} → {b}' for a, b in pairs)}")
     if passes is not None:
         print_message(console, job.victim.explain_bounds())
+    if price is not None:
+        print_message(console, estimate_cost(job, price))
     verdicts: list[Record] = []
     with AttackProgress(console, len(job.units)) as progress:
 
@@ -121,9 +129,26 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         else:
             print_summary(summary)
             print_differences(tally, summary)
+    if price is not None:
+        queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0)
+        print_message(console, f"{queries:,} queries at {price:g} cost {queries * price:,.2f}")
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
     report_failures(tally)
+
+
+def estimate_cost(job: Job, price: float) -> str:
+    """What a run may cost, as far as that is known before it begins."""
+    learning = LEARNT * (1 + VARIANTS) if job.learns else 0
+    if job.most_queries is None:
+        return (
+            f"learning takes at most {learning:,} queries ({learning * price:,.2f}); what an attack takes depends on "
+            "the texts: use --most-queries for a limit"
+        )
+    # The first answer about a text and the last, about the text that was found, come on top of the search.
+    most = learning + len(job.units) * job.chunk * (job.most_queries + 2)
+    most = min(most, learning + len(job.examples) * len(job.budgets) * len(job.solvers) * (job.most_queries + 2))
+    return f"at most {most:,} queries, which cost {most * price:,.2f}"
 
 
 def warn_if_worse_than_chance(console: Console, summary: Summary, classes: int) -> None:

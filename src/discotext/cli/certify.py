@@ -8,7 +8,8 @@ import click
 
 from discotext.cli.attack import run_attack
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.options import Count, attack_options, data_argument, solver_option, victim_argument
+from discotext.cli.number_types import Count
+from discotext.cli.options import attack_options, data_argument, solver_option, victim_argument
 
 
 @click.command(cls=GroupedCommand)

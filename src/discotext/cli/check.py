@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from discotext.cli.help import GroupedCommand, option
+from discotext.cli.number_types import Count
 from discotext.cli.options import (
-    Count,
     column_options,
     data_argument,
     json_option,

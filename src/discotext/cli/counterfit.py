@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.help import GroupedCommand, argument, option
-from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, Count, Number, json_option, seed_option
+from discotext.cli.number_types import Count, Number
+from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.cli.progress import make_progress
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.options import FOLDER, Count
+from discotext.cli.number_types import Count
+from discotext.cli.options import FOLDER
 from discotext.cli.output import make_console, percent, print_summary
 from discotext.cli.progress import AttackProgress, TrainingProgress
 from discotext.cli.train import print_training

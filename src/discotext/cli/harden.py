@@ -9,11 +9,10 @@ import click
 
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.names import FILTERS, MODELS, join_names
+from discotext.cli.number_types import Count, Number
 from discotext.cli.options import (
     EXISTING_FILE,
     FOLDER,
-    Count,
-    Number,
     column_options,
     complete_data,
     data_argument,

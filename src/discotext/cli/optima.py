@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.options import Count, json_option, seed_option
+from discotext.cli.number_types import Count
+from discotext.cli.options import json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.cli.progress import make_progress
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -11,36 +10,14 @@ from click.shell_completion import CompletionItem
 
 from discotext.cli.help import Decorator, argument, combine, option
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
+from discotext.cli.number_types import Count, Number
+from discotext.cli.query_options import query_options
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
 OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 WORKER_OPTIONS = ("workers", "threads", "time_limit", "ray", "ray_address", "gpus")
-
-
-class Count(click.IntRange):
-    """An integer with a lower bound that fits into 64 bits."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if found >= 2**63:
-            self.fail(f"{str(value)[:40]} is too large; choose less than 2⁶³.", param, ctx)
-        return found
-
-
-class Number(click.FloatRange):
-    """A number in a range. NaN is in none, although comparisons do not say so."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
-            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
-        return found
 
 
 def complete_names(names: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
@@ -353,6 +330,7 @@ attack_options = combine(
         help="Least probability that people accept all swaps of a text together.",
     ),
     candidate_options,
+    query_options,
     worker_options,
     option(
         "--shard",
@@ -371,6 +349,6 @@ def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
         section="Attack",
         metavar="NAME",
         shell_complete=complete_solver,
-        help=f"{text}: auto, {join_names(SOLVERS)}. auto selects disco if the victim has gradients, else greedy.",
+        help=f"{text}: auto, {join_names(SOLVERS)}. auto is disco, or greedy with neither gradients nor --surrogate.",
         **settings,
     )

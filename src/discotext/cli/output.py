@@ -104,8 +104,21 @@ def print_summary(summary: Summary) -> None:
             f"{row.seconds / tried:.3f}",
         )
     console.print(table)
+    if len(summary.solvers) > 1 and any(row.success_by_queries for row in summary.solvers.values()):
+        print_query_curve(summary)
     for note in notes(summary):
         console.print(note, highlight=False, markup=False)
+
+
+def print_query_curve(summary: Summary) -> None:
+    """Print what share of the attacked texts each solver had flipped after so many queries."""
+    rows = {name: row for name, row in summary.solvers.items() if row.success_by_queries}
+    steps = list(next(iter(rows.values())).success_by_queries)
+    table = make_table("flipped within queries", *steps, "area", left=["flipped within queries"])
+    for name, row in rows.items():
+        shares = (percent(share) for share in row.success_by_queries.values())
+        table.add_row(name, *shares, "–" if row.query_area is None else f"{row.query_area:.2f}")
+    make_console().print(table)
 
 
 def print_differences(tally: Tally, summary: Summary) -> None:

@@ -9,7 +9,8 @@ import click
 
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.names import PAPER_DATASETS
-from discotext.cli.options import FOLDER, Count, json_option, seed_option, worker_options
+from discotext.cli.number_types import Count
+from discotext.cli.options import FOLDER, json_option, seed_option, worker_options
 from discotext.cli.output import make_console, make_table, percent, print_message, write_json
 from discotext.cli.progress import AttackProgress, TrainingProgress
 

@@ -5,90 +5,35 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from discotext.experiment import coverage
-from discotext.experiment.certificate import Certificate, make_certificates
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import CHUNK, Job
 from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
 from discotext.experiment.record import Budget, Record
+from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
-from discotext.experiment.summary import Summary, Tally, mcnemar, summarise_run, under_budget
+from discotext.experiment.summary import Tally
 from discotext.search.solver import Solver, check_solver
 from discotext.solvers import SOLVERS, make_solver
+from discotext.support.files import write_atomically
 from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
 from discotext.text.words import split
 from discotext.victims.registry import load_examples, load_victim
+from discotext.victims.surrogate import Surrogate
 from discotext.victims.victim import Victim
 
 Watch = Callable[[int, int, Sequence[Record]], None]
 WITH_GRADIENTS, WITHOUT_GRADIENTS = "disco", "greedy"  # what `auto` means
 LONG = 20_000  # words in a text
-
-
-@dataclass(frozen=True)
-class Result:
-    """Records of a run, and what they say together: `summary` for one budget, `summaries` for several."""
-
-    settings: dict[str, Any]
-    records: list[Record]
-    folder: Path | None = None
-
-    def __repr__(self) -> str:
-        where = "" if self.folder is None else f", folder={str(self.folder)!r}"
-        return f"Result({len(self.records)} records of {', '.join(self.settings['solvers'])}{where})"
-
-    @cached_property
-    def summaries(self) -> list[Summary]:
-        """The figures of every solver, a summary for each budget."""
-        return summarise_run(self.settings, self.records)
-
-    @property
-    def summary(self) -> Summary:
-        """The summary of the first budget."""
-        return self.summaries[0]
-
-    @cached_property
-    def certificates(self) -> list[Certificate]:
-        """For each budget, between which accuracies the true worst case lies; empty unless made by `certify`."""
-        return make_certificates(self.settings, self.records)
-
-    @property
-    def notes(self) -> list[str]:
-        """What to know beside the figures: how much of the texts can change, ties, words the victim does not know."""
-        return [note for summary in self.summaries for note in coverage.notes(summary)]
-
-    def select(self, solver: str) -> list[Record]:
-        """The records of one solver."""
-        return [record for record in self.records if record.solver == solver]
-
-    def p_value(self, first: str, second: str, budget: float | None = None, accept: float | None = None) -> float:
-        """The probability of so large a difference between two solvers by chance (McNemar's exact test).
-
-        budget, accept: as `summaries` have them; needed only where there are several.
-        """
-        levels = list(dict.fromkeys(summary.accept for summary in self.summaries))
-        if accept is None and len(levels) > 1:
-            raise ValueError(f"the run has the levels {', '.join(map(str, levels))}; choose one, as accept={levels[0]}")
-        if accept is not None and accept not in levels:
-            raise ValueError(f"the run has no level {accept!r}; choose one of {', '.join(map(str, levels))}")
-        budgets = list(dict.fromkeys(summary.budget for summary in self.summaries))
-        if budget is None and len(budgets) > 1:
-            # A text under two budgets is not two texts: taken together they would make p too small.
-            raise ValueError(
-                f"the run has the budgets {', '.join(map(str, budgets))}; choose one, as budget={budgets[0]}"
-            )
-        if budget is not None and budget not in budgets:
-            raise ValueError(f"the run has no budget {budget!r}; choose one of {', '.join(map(str, budgets))}")
-        under = budgets[0] if budget is None else budget
-        return mcnemar(*(under_budget(self.select(solver), under, accept) for solver in (first, second)))
+SURROGATE = "surrogate.npz"  # the stand-in of a run, in its folder
+POOR = 0.2  # rank correlation below which a stand-in is warned of
 
 
 @suggest_keywords
@@ -109,6 +54,8 @@ def attack(
     chunk: int = CHUNK,
     watch: Watch | None = None,
     executor: Executor | None = None,
+    surrogate: Any = "auto",
+    most_queries: int | None = None,
 ) -> Result:
     """Attack a text classifier: replace a few words of each text so that its predicted label flips.
 
@@ -116,7 +63,7 @@ def attack(
         a name as on the command line: a folder from `train`, "hf:NAME_OR_FOLDER", "sklearn:FILE",
         "py:module:function" or "http(s)://…".
     data: labelled texts: a pair (texts, labels), a data frame, `Examples`, the name of a data set, or a file.
-    solver: a name or a `Solver`; "auto" is disco where the victim has gradients, else greedy.
+    solver: a name or a `Solver`; "auto" is disco, and greedy for a victim without gradients or a stand-in for them.
     budget: the share of words that may change; several give one summary each.
     words: the number of words that may change, instead of a share; several give one summary each.
     candidates: where replacements come from; the default is synonyms and near neighbours that fit the sentence.
@@ -130,6 +77,9 @@ def attack(
     chunk: texts in a unit of work.
     watch: called after each unit of work with units done, units in all, and the unit's records.
     executor: `Processes(workers)` or `RayExecutor(address)`; the default is this process. Records are the same.
+    surrogate: what gives slopes for a victim without gradients: "auto" is a stand-in learnt from its own scores,
+        another victim lends its gradients, a file is a stand-in that a run has kept, and "none" means none.
+    most_queries: calls of the model that a text may take, one for each text asked.
 
     >>> def scores(texts):
     ...     return [[text.count("purchased"), 0.5] for text in texts]
@@ -153,6 +103,8 @@ def attack(
         chunk=chunk,
         watch=watch,
         executor=executor,
+        surrogate=surrogate,
+        most_queries=most_queries,
     )
 
 
@@ -174,6 +126,8 @@ def compare(
     executor: Executor | None = None,
     watch: Watch | None = None,
     chunk: int = CHUNK,
+    surrogate: Any = "auto",
+    most_queries: int | None = None,
 ) -> Result:
     """Attack the same texts, with the same candidates and budgets, by several solvers.
 
@@ -194,6 +148,8 @@ def compare(
         seed=check_whole("seed", seed, 0),
         target=None if target is None else check_whole("target", target, 0),
         chunk=check_whole("chunk", chunk, 1),
+        surrogate=surrogate,
+        most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 1),
     )
     return run(job, out, watch, executor)
 
@@ -232,6 +188,8 @@ def make_job(
     columns: tuple[str | None, str | None] = (None, None),
     passes: int | None = None,
     asked: tuple[Budget, ...] = (),
+    surrogate: Any = "auto",
+    most_queries: int | None = None,
 ) -> Job:
     """Load the victim and the data, and describe the work. columns: of texts and labels, in a file or data frame."""
     model = load_victim(victim, trust)
@@ -240,7 +198,7 @@ def make_job(
         victim=model,
         examples=examples if limit is None else examples.sample(limit, seed),
         candidates=candidates or Candidates(),
-        solvers=make_solvers(model, solvers),
+        solvers=make_solvers(model, solvers, surrogate != "none"),
         budgets=budgets,
         seed=seed,
         target=target,
@@ -250,7 +208,28 @@ def make_job(
         named=(victim, trust) if isinstance(victim, str) else None,
         passes=passes,
         asked=asked,
+        surrogate=surrogate != "none",
+        most_queries=most_queries,
+        **_load_surrogate(model, surrogate),
     )
+
+
+def _load_surrogate(victim: Victim, given: Any) -> dict[str, Any]:
+    """What lends a victim its slopes, if that is not to be learnt: the arguments of a job."""
+    if victim.gradients or (isinstance(given, str) and given in ("auto", "none")):
+        return {}
+    if isinstance(given, str | Path) and Path(given).suffix == ".npz":
+        try:
+            return {"learnt": Surrogate.parse(Path(given).read_bytes(), str(given))}
+        except OSError as error:
+            raise ValueError(f"the stand-in {given} cannot be read: {error.strerror}") from None
+    lender = load_victim(given)
+    if not lender.gradients or len(lender.labels) != len(victim.labels):
+        raise ValueError(
+            f"{lender.name} cannot lend its slopes to {victim.name}: it needs gradients and as many classes; give "
+            "another victim, auto or none"
+        )
+    return {"lender": lender}
 
 
 def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates:
@@ -262,8 +241,10 @@ def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates
     return replace(candidates, accept=min(map(float, levels)))
 
 
-def make_solvers(victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, Solver]) -> dict[str, Solver]:
-    """Solvers by name; `auto` is the relaxation where there are gradients, else greedy."""
+def make_solvers(
+    victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, Solver], surrogate: bool = True
+) -> dict[str, Solver]:
+    """Solvers by name; `auto` is the relaxation where there are gradients or a stand-in for them, else greedy."""
     if isinstance(solvers, Mapping):
         for solver in solvers.values():
             check_solver(solver)
@@ -275,7 +256,7 @@ def make_solvers(victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, 
         if isinstance(given, str):
             name = given.replace("_", "-")
             if name == "auto":
-                name = WITH_GRADIENTS if victim.gradients else WITHOUT_GRADIENTS
+                name = WITH_GRADIENTS if victim.gradients or surrogate else WITHOUT_GRADIENTS
             solver = make_solver(name)
         else:
             check_solver(given)
@@ -347,11 +328,14 @@ def perform(
     """
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
+    job = learn(job, None if out is None else Path(out) / SURROGATE)
     tally = Tally(job.settings)
     with ExitStack() as kept:
         folder, done = None, 0
         if out is not None:
             folder = kept.enter_context(RunFolder(out, job.settings))
+            if job.learnt is not None and not (Path(out) / SURROGATE).exists():
+                write_atomically(Path(out) / SURROGATE, job.learnt.to_bytes())
             for made in resume(job, folder):
                 done += 1
                 tally.add(made)
@@ -374,6 +358,21 @@ def perform(
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
     return tally
+
+
+def learn(job: Job, kept: Path | None) -> Job:
+    """The job with its stand-in: the one that is kept beside the run, or a new one. A poor one is warned of."""
+    if not job.learns or job.learnt is not None:
+        return job
+    known = None if kept is None or not kept.exists() else Surrogate.parse(kept.read_bytes(), str(kept))
+    learnt = known or job.learn()
+    if learnt.correlation is not None and learnt.correlation < POOR:
+        warnings.warn(
+            f"the stand-in that lends {job.victim.name} its slopes predicts it poorly (rank correlation "
+            f"{learnt.correlation:.2f}); --surrogate none searches without one, by greedy",
+            stacklevel=3,
+        )
+    return replace(job, learnt=learnt)
 
 
 def run(

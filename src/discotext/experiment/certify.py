@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discotext.experiment.attack import Result, Watch, accept_at_least, check_types, make_job, run
+from discotext.experiment.attack import Watch, accept_at_least, check_types, make_job, run
 from discotext.experiment.certificate import find_largest
 from discotext.experiment.execution.executors import Executor
 from discotext.experiment.job import CHUNK
 from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
+from discotext.experiment.result import Result
 from discotext.search.solver import Solver
 from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
@@ -37,6 +38,7 @@ def certify(
     chunk: int = CHUNK,
     watch: Watch | None = None,
     executor: Executor | None = None,
+    surrogate: Any = "auto",
 ) -> Result:
     """Find between which accuracies the true worst case lies: attacked from above, certified from below.
 
@@ -70,5 +72,6 @@ def certify(
         seed=check_whole("seed", seed, 0),
         target=None if target is None else check_whole("target", target, 0),
         chunk=check_whole("chunk", chunk, 1),
+        surrogate=surrogate,
     )
     return run(job, out, watch, executor)

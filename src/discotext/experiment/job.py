@@ -20,16 +20,19 @@ from typing import Any
 
 import numpy as np
 
+from discotext.core.arrays import Floats
 from discotext.core.objectives import Objective, Targeted, Untargeted
-from discotext.core.oracle import UnavailableError, name_ability
+from discotext.core.oracle import Oracle, RelaxedOracle, UnavailableError, name_ability
 from discotext.data.examples import Examples
 from discotext.experiment.record import Budget
 from discotext.experiment.run_folder import CHECKSUM
 from discotext.search.solver import Solver
 from discotext.text.candidates import Candidates
+from discotext.text.space import Space
 from discotext.version import __version__
 from discotext.victims.registry import load_victim
-from discotext.victims.victim import Victim, compute_scores, measure_tolerance
+from discotext.victims.surrogate import LEARNT, Surrogate, SurrogateOracle, TransferOracle, make_lessons
+from discotext.victims.victim import Victim, compute_scores, evaluate, measure_tolerance
 
 CHUNK = 64  # texts of a unit: enough to fill calls, and little to lose when one is interrupted
 FIRST = 2  # texts whose scores identify a victim
@@ -77,6 +80,9 @@ class Job:
     passes: what may be spent to prove that a text cannot be flipped; None attacks only. asked: the budgets of which
         certificates are wanted, all within those of the run.
     tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
+    surrogate: whether a stand-in gives slopes for a victim without gradients. learnt: one that was learnt from the
+        victim's scores. lender: another victim instead, with gradients.
+    most_queries: forward passes that a text may take.
     """
 
     victim: Victim
@@ -95,16 +101,20 @@ class Job:
     tolerance: float | None = None
     passes: int | None = None
     asked: tuple[Budget, ...] = ()
+    surrogate: bool = False
+    learnt: Surrogate | None = None
+    lender: Victim | None = None
+    most_queries: int | None = None
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
             raise ValueError("there is nothing to do; give at least one solver and one budget")
         for name, solver in self.solvers.items():
-            if not self.victim.supports(solver.needs):
+            if not self.victim.supports(solver.needs) and not self._lends_slopes(solver):
                 needed = name_ability(solver.needs).partition(" (")[0]
                 raise ValueError(
                     f"the solver {name} needs {needed}, which {self.victim.name} does not have; choose one that only "
-                    "needs scores, such as greedy, beam, local-search or exact"
+                    "needs scores, such as greedy, beam, local-search or exact, or allow a stand-in (surrogate auto)"
                 )
         if not 0 <= self.accept_all < 1:
             raise ValueError(f"accept_all is {self.accept_all}; choose a probability, from 0 to below 1")
@@ -132,6 +142,38 @@ class Job:
         if self.tolerance is not None:
             return self
         return replace(self, tolerance=measure_tolerance(self.victim, self.examples.texts))
+
+    def _lends_slopes(self, solver: Solver) -> bool:
+        """Whether a stand-in gives a solver the slopes that it needs."""
+        return self.surrogate and not self.victim.gradients and solver.needs is RelaxedOracle
+
+    @property
+    def learns(self) -> bool:
+        """Whether a stand-in is to be learnt."""
+        return self.lender is None and any(map(self._lends_slopes, self.solvers.values()))
+
+    def learn(self) -> Surrogate:
+        """Ask the victim about some texts, as they are and with words exchanged at random."""
+        budget = self.budgets[-1]
+        some = self.examples.sample(LEARNT, self.seed).texts
+        texts, groups = make_lessons(Space.of(some, self.finder, share=budget.share, words=budget.words), self.seed)
+        found = evaluate(self.victim, texts)
+        good = np.array([error is None for error in found.errors])
+        kept = [text for text, fine in zip(texts, good.tolist(), strict=True) if fine]
+        return replace(Surrogate.learn(kept, found.scores[good], groups[good]), queries=int(found.forwards.sum()))
+
+    def make_oracle(self, space: Space, objective: Objective, solver: Solver, scores: Floats) -> Oracle:
+        """The victim's oracle, with the slopes of a stand-in where the solver needs them and the victim has none.
+
+        scores: (B, C) what the victim says of the texts as they are.
+        """
+        oracle = self.victim.oracle(space, objective)
+        if not self._lends_slopes(solver):
+            return oracle
+        if self.lender is not None:
+            return TransferOracle(oracle, self.lender.oracle(space, objective))
+        assert self.learnt is not None, "learn a stand-in first"
+        return SurrogateOracle(oracle, space, objective, self.learnt, scores)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is sent: the first texts only, and no victim where it can be loaded by its name."""
@@ -231,7 +273,18 @@ class Job:
             "shard": "/".join(map(str, self.only)),
             "checksum": CHECKSUM,
             **self._proof,
+            **self._surrogate,
+            **({} if self.most_queries is None else {"most_queries": self.most_queries}),
         }
+
+    @property
+    def _surrogate(self) -> dict[str, Any]:
+        """What lends the victim its slopes."""
+        if self.lender is not None and any(map(self._lends_slopes, self.solvers.values())):
+            return {"surrogate": {"victim": self.lender.name}}
+        if not self.learns or self.learnt is None:
+            return {}
+        return {"surrogate": {"queries": self.learnt.queries, "correlation": self.learnt.correlation}}
 
     @property
     def _proof(self) -> dict[str, Any]:

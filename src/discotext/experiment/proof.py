@@ -22,7 +22,7 @@ from discotext.solvers.exact import Exact
 from discotext.text.space import Space
 
 ONE_BOUND = 2  # passes: the original text, and a bound of everything that may become of it
-MakeOracle = Callable[[Space, Ints], Oracle]
+MakeOracle = Callable[[Space, Ints, Solver], Oracle]
 
 
 def attack_and_prove(
@@ -30,14 +30,15 @@ def attack_and_prove(
 ) -> list[Solution]:
     """A solution for each text, proved where that takes at most so many passes.
 
-    make_oracle: makes the oracle of some of the texts, given their space and their numbers.
+    make_oracle: makes the oracle of some of the texts, given their space, their numbers and the solver.
     """
     everyone = np.arange(len(space))
-    found = solve(space.batch, make_oracle(space, everyone), Exact(passes=ONE_BOUND), goal=goal, seed=seed)
+    first = Exact(passes=ONE_BOUND)
+    found = solve(space.batch, make_oracle(space, everyone, first), first, goal=goal, seed=seed)
     rest = np.array([number for number in everyone if not found[number].proved], dtype=np.int64)
     if len(rest):
         some = space.take(rest.tolist())
-        attacked = solve(some.batch, make_oracle(some, rest), solver, goal=goal, seed=seed)
+        attacked = solve(some.batch, make_oracle(some, rest, solver), solver, goal=goal, seed=seed)
         for number, solution in zip(rest.tolist(), attacked, strict=True):
             found[number] = _add_up(found[number], solution)
     # Below one change there is nothing to prove.
@@ -48,7 +49,8 @@ def attack_and_prove(
     if len(left):
         budgets = [found[n].changes - 1 if found[n].reached else space.budgets[n] for n in left.tolist()]
         some = replace(space.take(left.tolist()), budgets=tuple(budgets))
-        proofs = solve(some.batch, make_oracle(some, left), Exact(passes=passes), goal=goal, seed=seed)
+        last = Exact(passes=passes)
+        proofs = solve(some.batch, make_oracle(some, left, last), last, goal=goal, seed=seed)
         for number, proof in zip(left.tolist(), proofs, strict=True):
             found[number] = _conclude(found[number], proof)
     return found

@@ -8,6 +8,8 @@
                            that was not attacked counts 0
     optimal                attacks with a proved verdict: success, or that no allowed text succeeds; texts in which
                            nothing can change prove nothing and are left out
+    success_by_queries     attacks that succeeded with so many queries (forward passes) or fewer; query_area is the area
+                           under that curve, over the logarithm of queries, from 0 to 1
     ties                   attacks that end within the victim's rounding errors of a flipped label; they do not count
     acceptable             expected share of the swaps in flipped texts that most people accept
     all_acceptable         expected share of flipped texts in which people accept every swap
@@ -34,6 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discotext.experiment.queries import summarise_queries
 from discotext.experiment.record import Budget, Record
 from discotext.support.intervals import bootstrap, wilson
 
@@ -78,6 +81,8 @@ class SolverSummary:
     unknown_swaps: int
     attacked: int
     failed: int
+    success_by_queries: Mapping[str, float] = field(default_factory=dict)
+    query_area: float | None = None
     acceptable: float | None = None
     all_acceptable: float | None = None
     accepted_accuracy: float | None = None
@@ -104,6 +109,8 @@ class Summary:
 
     n: texts. budget: the share or number of words that may change. space: a hash of the search space.
     accept: the least probability that most people accept a swap; None where nothing estimates it.
+    queries: texts that the victim was asked about by all solvers. surrogate_queries: those for learning a stand-in, on
+        top; None if there was none.
     solvers: the figures of each solver, by its name. judges: models that judged the texts, by what they are.
     """
 
@@ -121,6 +128,8 @@ class Summary:
     solvers: Mapping[str, SolverSummary]
     version: str
     accept: float | None = None
+    queries: int | None = None
+    surrogate_queries: int | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -240,6 +249,8 @@ class Tally:
             unchangeable_texts=int(rows["fixed"].sum()),
             refused=dict(refused.most_common()),
             solvers={name: summarise_lines(rows, settings["seed"] + number) for name, rows in by_solver.items()},
+            queries=int(mine["forwards"].sum()),
+            surrogate_queries=find_surrogate_queries(settings),
             version=settings["version"],
             accept=find_accept(settings, budget),
         )
@@ -254,6 +265,12 @@ class Tally:
 def is_under(found: Budget, budget: float | int, accept: float | None) -> bool:
     """Whether a budget is the one that a summary calls so. accept: None where the run has one level or none."""
     return found.value == budget and (accept is None or found.accept is None or float(found.accept) == accept)
+
+
+def find_surrogate_queries(settings: Mapping[str, Any]) -> int | None:
+    """What it took to learn a stand-in; None if there was none."""
+    found = settings.get("surrogate")
+    return found.get("queries") if isinstance(found, Mapping) else None
 
 
 def find_accept(settings: Mapping[str, Any], budget: str) -> float | None:
@@ -299,6 +316,7 @@ def summarise_lines(rows: Lines, seed: int = 0) -> SolverSummary:
         unknown_swaps=int(rows["unknown_swaps"][won].sum()),
         attacked=int(tried.sum()),
         failed=int(rows["failed"].sum()),
+        **summarise_queries(rows),
         **summarise_acceptance(rows),
     )
 

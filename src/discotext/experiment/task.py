@@ -20,7 +20,7 @@ from discotext.experiment.certificate import judge as judge_record
 from discotext.experiment.job import Job, Task
 from discotext.experiment.proof import attack_and_prove
 from discotext.experiment.record import SUCCESS, Change, Record
-from discotext.search.loop import solve
+from discotext.search.loop import Stop, solve
 from discotext.text.space import Space, count_allowed_changes
 from discotext.text.words import Words, split
 from discotext.victims.victim import Victim, evaluate
@@ -69,14 +69,18 @@ class TaskRunner:
             # Twice the tolerance, so that what the search finds is still beyond it when the string is asked.
             goal = None if job.to_the_end else 2 * self.tolerance
             solver = list(job.solvers.values())[task.unit.solver]
+            stop = Stop(forwards=job.most_queries)
+            known = evaluation.scores[attacked]
             if job.passes is None or goal is None:
-                oracle = job.victim.oracle(space, objective)
-                solutions = solve(space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit))
+                oracle = job.make_oracle(space, objective, solver, known)
+                solutions = solve(space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit), stop=stop)
             else:
                 labels = np.array([task.labels[place] for place in attacked])
                 solutions = attack_and_prove(
                     space,
-                    lambda some, which: job.victim.oracle(some, job.objective(labels[which].tolist())),
+                    lambda some, which, searching: job.make_oracle(
+                        some, job.objective(labels[which].tolist()), searching, known[which]
+                    ),
                     solver,
                     goal=goal,
                     seed=job.seed_of(task.unit),

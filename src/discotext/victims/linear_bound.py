@@ -21,10 +21,12 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.chain_reach import Chain, find_first
-from discotext.core.objectives import DifferenceObjective
+from discotext.core.objectives import DifferenceObjective, Objective
+from discotext.core.oracle import Request
 from discotext.core.reach import NEVER, ROUNDING, Reach
 from discotext.text.space import Space
 from discotext.victims.linear_pipeline import LinearPipeline
+from discotext.victims.linear_slopes import LinearSlopes
 from discotext.victims.linear_text import LinearText, find_vanishing, read_text
 from discotext.victims.victim import TextOracle, Victim
 
@@ -33,11 +35,27 @@ MOST_TEXTS = 512  # whose features are kept
 MOST_WAYS = 16  # in which positions where a word may vanish are closed
 
 
-class LinearOracle(TextOracle):
-    """A `TextOracle` whose victim is a linear pipeline, with bounds."""
+class LinearSlopesOracle(TextOracle):
+    """A `TextOracle` whose victim is a linear pipeline, with slopes that cost nothing."""
+
+    exact_at_vertices = False  # a token may reach across the edge of a word
+
+    def __init__(self, victim: Victim, space: Space, objective: Objective, pipeline: LinearPipeline) -> None:
+        super().__init__(victim, space, objective)
+        self.slopes = LinearSlopes(space, objective, pipeline)
+
+    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        return self.slopes.relaxed(problems, alpha)
+
+    def cost(self, request: Request) -> tuple[Ints, Ints]:
+        return self.slopes.cost(request) or super().cost(request)
+
+
+class LinearOracle(LinearSlopesOracle):
+    """The same, with bounds."""
 
     def __init__(self, victim: Victim, space: Space, objective: DifferenceObjective, pipeline: LinearPipeline) -> None:
-        super().__init__(victim, space, objective)
+        super().__init__(victim, space, objective, pipeline)
         self.differences, self.pipeline = objective, pipeline
         self._vanishing: dict[int, list[int]] = {}
         self._texts: dict[tuple[int, tuple[int, ...]], LinearText | None] = {}

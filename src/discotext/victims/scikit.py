@@ -26,7 +26,7 @@ from discotext.support.errors import describe_error
 from discotext.support.extras import require
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
-from discotext.victims.linear_bound import LinearOracle, agrees
+from discotext.victims.linear_bound import LinearOracle, LinearSlopesOracle, agrees
 from discotext.victims.linear_pipeline import LinearPipeline, UnknownPartError, read_linear
 from discotext.victims.scikit_vocabulary import find_vocabulary
 from discotext.victims.victim import TextOracle, Victim
@@ -85,7 +85,14 @@ class SklearnVictim(Victim):
             texts += [some.text(number, choice) for number, choice in enumerate(drawn)]
             if agrees(linear, self, texts):
                 return LinearOracle(self, space, objective, linear)
+        if isinstance(linear, LinearPipeline):
+            return LinearSlopesOracle(self, space, objective, linear)
         return TextOracle(self, space, objective)
+
+    @property
+    def gradients(self) -> bool:  # type: ignore[override]
+        """Whether the pipeline is linear after a word vectoriser, so that its weights give the slopes."""
+        return isinstance(self._linear, LinearPipeline)
 
     @cached_property
     def _linear(self) -> LinearPipeline | str:

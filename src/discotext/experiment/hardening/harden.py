@@ -18,7 +18,7 @@ import numpy as np
 from discotext.core.objectives import predictions
 from discotext.data.examples import Examples, make_examples
 from discotext.data.registry import DATASETS, load_data
-from discotext.experiment.attack import Result, attack
+from discotext.experiment.attack import attack
 from discotext.experiment.certify import certify
 from discotext.experiment.hardening.matrix import OWN, Pair, choose_solver, fill, holds, list_cells
 from discotext.experiment.hardening.outcome import Hardening, Trial
@@ -26,6 +26,7 @@ from discotext.experiment.hardening.page import make_hardening_page
 from discotext.experiment.hardening.recipe import PLAIN, Recipe
 from discotext.experiment.hardening.task import Progress, Task, Trainer, ignore
 from discotext.experiment.hardening.trainers import make_trainer
+from discotext.experiment.result import Result
 from discotext.experiment.summary import Estimate, estimate_share
 from discotext.support.files import write_atomically
 from discotext.support.keywords import suggest_keywords

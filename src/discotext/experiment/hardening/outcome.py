@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from discotext.experiment.attack import Result
 from discotext.experiment.certificate import Certificate
 from discotext.experiment.hardening.matrix import BLACK_BOX, OWN, Pair
+from discotext.experiment.result import Result
 from discotext.experiment.summary import Estimate, spread
 from discotext.victims.victim import Victim
 

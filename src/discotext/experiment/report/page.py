@@ -15,6 +15,7 @@ from discotext.experiment.report.figures import Strongest
 from discotext.experiment.report.markup import Markup, element, embed, join
 from discotext.experiment.report.sections import (
     chart_accuracy,
+    chart_queries,
     compare_classes,
     list_settings,
     list_solvers,
@@ -42,6 +43,7 @@ def make_page(run: Run) -> str:
         **({} if bracket is None else {"bracket": ("What is proved", bracket)}),
         "solvers": ("All solvers", list_solvers(attack)),
         "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", chart_accuracy(attack)),
+        "queries": ("Success by queries", chart_queries(attack)),
         "classes": ("Class by class", compare_classes(attack)),
         "words": ("The swaps that do most damage", list_swaps(attack)),
         "places": ("Where the changes are", show_positions(attack)),

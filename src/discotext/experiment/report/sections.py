@@ -176,6 +176,21 @@ def chart_accuracy(attack: Strongest) -> Markup:
     return wrap_chart(draw_curve(series, ticks, axis))
 
 
+def chart_queries(attack: Strongest) -> Markup | None:
+    """The share of attacked texts that each solver had flipped after so many queries; None if none was attacked."""
+    rows = {name: row.success_by_queries for name, row in attack.summary.solvers.items() if row.success_by_queries}
+    if not rows:
+        return None
+    # A step of the axis is one of the list, since ten queries more matter less the more there were.
+    steps = list(next(iter(rows.values())))
+    series = {
+        name: [Point(number, curve[step], curve[step], curve[step]) for number, step in enumerate(steps, start=1)]
+        for name, curve in rows.items()
+    }
+    note = element("p", "A query is a forward pass of the model for one text.", class_="fine")
+    return join(wrap_chart(draw_curve(series, [(n, step) for n, step in enumerate(steps, start=1)], "queries")), note)
+
+
 def draw_levels(summaries: Sequence[Summary]) -> Markup:
     """Accuracy by how acceptable each swap must be, under one budget."""
     series: dict[str, list[Point]] = {}

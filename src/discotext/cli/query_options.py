@@ -1,0 +1,32 @@
+"""Options about queries: what they may be spent on, how many there may be, and what they cost."""
+
+from __future__ import annotations
+
+from discotext.cli.help import combine, option
+from discotext.cli.number_types import Count, Number
+
+query_options = combine(
+    option(
+        "--surrogate",
+        section="Queries",
+        default="auto",
+        metavar="auto|none|FILE|VICTIM",
+        help="What lends slopes to a victim without gradients: auto, a stand-in learnt from its scores (at most 1,500 "
+        "queries, once); a surrogate.npz that a run has kept; another victim, with gradients; or none.",
+    ),
+    option(
+        "--most-queries",
+        section="Queries",
+        type=Count(1),
+        metavar="N",
+        show_default="no limit",
+        help="Maximum number of queries (forward passes) per text.",
+    ),
+    option(
+        "--price",
+        section="Queries",
+        type=Number(0),
+        metavar="AMOUNT",
+        help="Price of a query: prints what a run may cost, and has cost.",
+    ),
+)

@@ -1,0 +1,211 @@
+"""Stand-ins for victims without gradients: closed forms, and attacks that ask less than greedy."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discotext
+from discotext.cli import cli
+from discotext.core.objectives import Untargeted
+from discotext.core.oracle_check import check_oracle
+from discotext.core.sampling import random_choices
+from discotext.text.candidates import Candidates
+from discotext.text.sources import SynonymList
+from discotext.text.space import Space
+from discotext.text.words import split
+from discotext.victims.function import FunctionVictim
+from discotext.victims.surrogate import NOISE, SHARED, Belief, Surrogate, SurrogateOracle, make_lessons
+from tests.conftest import needs_sklearn
+
+WORDS = ["able", "baker", "charlie", "dog", "easy", "fox", "george", "how", "item", "jig", "king", "love"]
+WEIGHTS = {word: float(np.sin(3 * number)) for number, word in enumerate(WORDS)}
+SYNONYMS = {word: [other for other in WORDS if other != word][:4] for word in WORDS}
+FINDER = Candidates(source=SynonymList(SYNONYMS), filters=())
+
+
+def mean_weight(texts):
+    """Scores that are linear in the words."""
+    values = [sum(WEIGHTS.get(word, 0.0) for word in text.split()) / len(text.split()) for text in texts]
+    return [[value, -value] for value in values]
+
+
+def make_texts(number: int, seed: int = 0, length: int = 10) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, size=length)) for _ in range(number)]
+
+
+def test_what_is_linear_in_the_words_is_learnt_exactly():
+    texts = make_texts(80)
+    found = Surrogate.learn(texts, np.array(mean_weight(texts)))
+    given = found.contributions(WORDS)[:, 0]
+    true = np.array([WEIGHTS[word] for word in WORDS])
+    assert np.allclose(given - given.mean(), true - true.mean(), atol=0.05)
+
+
+def test_a_stand_in_knows_how_good_it_is():
+    space = Space.of(make_texts(40), FINDER, words=3)
+    texts, groups = make_lessons(space, seed=0)
+    good = Surrogate.learn(texts, np.array(mean_weight(texts)), groups)
+    noise = np.random.default_rng(0).normal(size=(len(texts), 2))
+    bad = Surrogate.learn(texts, noise, groups)
+    assert good.correlation > 0.9
+    assert abs(bad.correlation) < 0.3
+
+
+def test_lessons_are_the_texts_and_variants_within_the_space():
+    space = Space.of(make_texts(5), FINDER, words=2)
+    texts, groups = make_lessons(space, seed=1)
+    assert texts[:5] == [str(text) for text in space.texts]
+    for text, group in zip(texts, groups, strict=True):
+        words = split(text).words
+        assert all(word in options for word, options in zip(words, space.options[group], strict=True))
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"nonsense", b"\x93NUMPY"])
+def test_a_file_of_something_else_is_not_a_stand_in(content):
+    with pytest.raises(ValueError, match=r"file\.npz"):
+        Surrogate.parse(content, "file.npz")
+
+
+def test_a_stand_in_survives_its_file():
+    texts = make_texts(30)
+    found = Surrogate.learn(texts, np.array(mean_weight(texts)))
+    again = Surrogate.parse(found.to_bytes(), "file")
+    assert np.array_equal(again.contributions(WORDS), found.contributions(WORDS))
+    assert (again.spread, again.correlation, again.queries) == (found.spread, found.correlation, found.queries)
+
+
+@given(st.integers(0, 1000), st.integers(1, 6))
+def test_a_belief_is_the_posterior_of_its_normal_distribution(seed, answers):
+    """Against the textbook formula, with the whole covariance matrix."""
+    rng = np.random.default_rng(seed)
+    counts = np.array([3, 2, 4])
+    prior, size = rng.normal(size=9), 0.7
+    belief = Belief(prior, counts, size)
+    rows = np.zeros((answers, 9))
+    gains = rng.normal(size=answers)
+    for row in range(answers):
+        position = rng.permutation(3)[: rng.integers(1, 4)]
+        candidates = np.array([belief.first[at] + rng.integers(1, counts[at]) for at in position])
+        rows[row, candidates] = 1
+        belief.add(candidates, gains[row])
+    same = belief.position[:, None] == belief.position[None]
+    covariance = size**2 * (SHARED * same + (1 - SHARED) * np.eye(9))
+    noise = NOISE * size**2 * np.diag(rows.sum(axis=1))
+    gain = covariance @ rows.T @ np.linalg.inv(rows @ covariance @ rows.T + noise)
+    mean, variance = belief.estimate()
+    assert np.allclose(mean, prior + gain @ (gains - rows @ prior))
+    assert np.allclose(variance, np.diag(covariance - gain @ rows @ covariance), atol=1e-9)
+
+
+def test_answers_correct_the_slopes_of_their_own_text_alone():
+    victim = FunctionVictim(mean_weight)
+    texts = make_texts(2)
+    space = Space.of(texts, FINDER, words=2)
+    scores = victim.scores(texts)
+    wrong = Surrogate.learn(make_texts(30), -np.array(mean_weight(make_texts(30))))
+    oracle = SurrogateOracle(victim.oracle(space, Untargeted([0, 0])), space, Untargeted([0, 0]), wrong, scores)
+    alpha = space.batch.one_hot(space.batch.originals())
+    _, before = oracle.relaxed(np.array([0, 1]), alpha)
+    choices = np.zeros((4, 10), dtype=np.int32)
+    choices[np.arange(4), np.arange(4)] = 1
+    oracle.score(np.zeros(4, dtype=np.int64), choices)
+    _, after = oracle.relaxed(np.array([0, 1]), alpha)
+    half = int(space.batch.widths[0])
+    assert not np.allclose(before[:half], after[:half])
+    assert np.array_equal(before[half:], after[half:])
+
+
+def test_a_function_is_attacked_as_well_as_by_greedy_with_a_fraction_of_its_queries():
+    texts = make_texts(40, seed=3, length=20)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    found = discotext.compare(mean_weight, (texts, labels), ["disco", "greedy"], budget=0.3, candidates=FINDER)
+    ours, theirs = (found.summary.solvers[name] for name in ("disco", "greedy"))
+    assert ours.adversarial_accuracy <= theirs.adversarial_accuracy + 0.05
+    assert ours.forwards + found.summary.surrogate_queries < 0.7 * theirs.forwards
+    assert ours.backwards == 0
+    assert list(ours.success_by_queries) == ["10", "20", "50", "100", "200", "500"]
+    assert 0 <= theirs.query_area <= ours.query_area <= 1
+
+
+def test_a_limit_on_queries_is_kept():
+    texts = make_texts(12, seed=4, length=30)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    for solver in ("auto", "greedy", "random", "beam"):
+        found = discotext.attack(mean_weight, (texts, labels), solver, candidates=FINDER, most_queries=15)
+        assert max(record.forwards for record in found.records) <= 15 + 2  # the first and the last answer
+
+
+def test_the_stand_in_is_kept_beside_the_run_and_can_be_used_again(tmp_path):
+    texts = make_texts(30, seed=5)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    asked = []
+
+    def counted(given):
+        asked.extend(given)
+        return mean_weight(given)
+
+    settings = {"candidates": FINDER, "words": 2}
+    first = discotext.attack(counted, (texts, labels), out=tmp_path / "a", **settings)
+    number = len(asked)
+    again = discotext.attack(counted, (texts, labels), out=tmp_path / "a", **settings)
+    assert [r.adversarial_text for r in again.records] == [r.adversarial_text for r in first.records]
+    assert len(asked) - number < 5  # only the first texts, to see whether it is the same victim
+    other = discotext.attack(mean_weight, (texts, labels), surrogate=tmp_path / "a" / "surrogate.npz", **settings)
+    assert [r.adversarial_text for r in other.records] == [r.adversarial_text for r in first.records]
+
+
+@needs_sklearn
+def test_another_victim_lends_its_slopes():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    texts = make_texts(200, seed=6)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    lender = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, labels)
+    found = discotext.attack(mean_weight, (texts[:30], labels[:30]), "disco", candidates=FINDER, surrogate=lender)
+    assert found.summary.surrogate_queries is None
+    assert found.settings["surrogate"] == {"victim": "sklearn"}
+    assert next(iter(found.summary.solvers.values())).success_rate > 0
+    with pytest.raises(ValueError, match="cannot lend its slopes"):
+        discotext.attack(mean_weight, (texts[:3], labels[:3]), "disco", candidates=FINDER, surrogate=mean_weight)
+
+
+@needs_sklearn
+@pytest.mark.parametrize("settings", [{}, {"sublinear_tf": True}, {"norm": "l1"}, {"norm": None}, {"use_idf": False}])
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_slopes_of_linear_pipelines_are_derivatives_and_exact_at_texts(settings, pairs):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    texts = make_texts(120, seed=7, length=8)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    vectoriser = TfidfVectorizer(ngram_range=(1, pairs), **settings)
+    victim = discotext.SklearnVictim(make_pipeline(vectoriser, LogisticRegression(C=5)).fit(texts, labels))
+    assert victim.gradients
+    space = Space.of(texts[:6], FINDER, words=3)
+    oracle = victim.oracle(space, Untargeted(labels[:6]))
+    report = check_oracle(space.batch, oracle)
+    assert not report.failures
+    assert report.gradient_gap < 1e-3
+    problems = np.arange(6)
+    choices = random_choices(space.batch, np.random.default_rng(0))
+    relaxed, _ = oracle.relaxed(problems, space.batch.one_hot(choices))
+    assert np.allclose(relaxed, oracle.score(problems, choices))
+
+
+def test_prices_are_told_before_and_after(tmp_path):
+    (tmp_path / "model.py").write_text("def scores(texts):\n    return [[len(text) % 7, 3.0] for text in texts]\n")
+    rows = [{"text": text, "label": number % 2} for number, text in enumerate(make_texts(12))]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    victim, data = f"py:{tmp_path / 'model.py'}:scores", str(tmp_path / "data.jsonl")
+    done = CliRunner().invoke(cli, ["attack", victim, data, "--price", "0.01", "--most-queries", "20"])
+    assert done.exit_code == 0, done.stderr
+    assert "at most" in done.stderr
+    assert "queries at 0.01 cost" in done.stderr
