@@ -306,6 +306,27 @@ def certificate_checks() -> str:
     return "\n".join(lines)
 
 
+def queries() -> str:
+    """What is left of the accuracy of victims without gradients, and what that took."""
+    rows = []
+    for row in rows_of("queries"):
+        learning = f" + {row['learning']:.1f}" if row["learning"] else ""
+        within = [f"{100 * row['curve'][step]:.0f}" for step in ("20", "50", "100", "500")]
+        tested = "" if row["solver"] == "disco" else f"{row['p']:.2g}"
+        rows.append(
+            [
+                row["cell"].replace("-", ", "),
+                f"`{row['solver']}`",
+                _points(row["left"]),
+                f"{row['queries']:.0f}{learning}",
+                *within,
+                tested,
+            ]
+        )
+    headings = ["data, victim", "solver", "accuracy left", "queries/text", "% flipped in 20", "50", "100", "500", "p"]
+    return table(headings, rows)
+
+
 def hardening() -> str:
     """Both models of every hardening, on the same test texts."""
     rows = []
@@ -556,6 +577,7 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "candidates.md", "acceptability", measured("acceptability", acceptability())),
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
+        (docs / "how-to" / "choose-a-solver.md", "queries", measured("queries", queries())),
         (docs / "how-to" / "harden.md", "hardening", measured("hardening", hardening())),
         (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
         (pages / "candidates.md", "audit", audited()),

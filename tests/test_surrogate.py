@@ -1,5 +1,6 @@
 """Stand-ins for victims without gradients: closed forms, and attacks that ask less than greedy."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -209,3 +210,25 @@ def test_prices_are_told_before_and_after(tmp_path):
     assert done.exit_code == 0, done.stderr
     assert "at most" in done.stderr
     assert "queries at 0.01 cost" in done.stderr
+
+
+def test_where_a_stand_in_is_poor_the_default_is_greedy(tmp_path):
+    def erratic(texts):
+        """Scores that no sum over words explains."""
+        return [[float(hash_of(text) % 1000), 500.0] for text in texts]
+
+    def hash_of(text: str) -> int:
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+    texts = make_texts(40, seed=8)
+    labels = [int(row[0] < row[1]) for row in erratic(texts)]
+    with pytest.warns(UserWarning, match="predicts .* poorly"):
+        found = discotext.attack(erratic, (texts, labels), candidates=FINDER, words=2, out=tmp_path / "r")
+    assert list(found.summary.solvers) == ["greedy"]
+    assert found.summary.surrogate_queries > 0
+    with pytest.warns(UserWarning, match="poorly"):
+        again = discotext.attack(erratic, (texts, labels), candidates=FINDER, words=2, out=tmp_path / "r")
+    assert [one.adversarial_text for one in again.records] == [one.adversarial_text for one in found.records]
+    with pytest.warns(UserWarning, match="poorly"):
+        asked = discotext.attack(erratic, (texts, labels), "disco", candidates=FINDER, words=2)
+    assert list(asked.summary.solvers) == ["disco"]

@@ -209,6 +209,7 @@ def make_job(
         passes=passes,
         asked=asked,
         surrogate=surrogate != "none",
+        automatic=list(solvers) == ["auto"],
         most_queries=most_queries,
         **_load_surrogate(model, surrogate),
     )
@@ -361,17 +362,21 @@ def perform(
 
 
 def learn(job: Job, kept: Path | None) -> Job:
-    """The job with its stand-in: the one that is kept beside the run, or a new one. A poor one is warned of."""
+    """The job with its stand-in: the one that is kept beside the run, or a new one.
+
+    Where the stand-in predicts the victim poorly, `auto` means greedy, and a search that was asked for is warned of.
+    """
     if not job.learns or job.learnt is not None:
         return job
     known = None if kept is None or not kept.exists() else Surrogate.parse(kept.read_bytes(), str(kept))
     learnt = known or job.learn()
-    if learnt.correlation is not None and learnt.correlation < POOR:
-        warnings.warn(
-            f"the stand-in that lends {job.victim.name} its slopes predicts it poorly (rank correlation "
-            f"{learnt.correlation:.2f}); --surrogate none searches without one, by greedy",
-            stacklevel=3,
-        )
+    if learnt.correlation is None or learnt.correlation >= POOR:
+        return replace(job, learnt=learnt)
+    said = f"a stand-in predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f})"
+    if job.automatic:
+        warnings.warn(f"{said}; greedy, which does without, is used", stacklevel=4)
+        return replace(job, learnt=learnt, solvers={WITHOUT_GRADIENTS: make_solver(WITHOUT_GRADIENTS)})
+    warnings.warn(f"{said}; greedy does without (--surrogate none)", stacklevel=4)
     return replace(job, learnt=learnt)
 
 

@@ -82,7 +82,7 @@ class Job:
     tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
     surrogate: whether a stand-in gives slopes for a victim without gradients. learnt: one that was learnt from the
         victim's scores. lender: another victim instead, with gradients.
-    most_queries: forward passes that a text may take.
+    automatic: whether the solver was chosen for the user. most_queries: forward passes that a text may take.
     """
 
     victim: Victim
@@ -104,6 +104,7 @@ class Job:
     surrogate: bool = False
     learnt: Surrogate | None = None
     lender: Victim | None = None
+    automatic: bool = False
     most_queries: int | None = None
 
     def __post_init__(self) -> None:
@@ -282,7 +283,7 @@ class Job:
         """What lends the victim its slopes."""
         if self.lender is not None and any(map(self._lends_slopes, self.solvers.values())):
             return {"surrogate": {"victim": self.lender.name}}
-        if not self.learns or self.learnt is None:
+        if self.learnt is None:
             return {}
         return {"surrogate": {"queries": self.learnt.queries, "correlation": self.learnt.correlation}}
 

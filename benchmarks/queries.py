@@ -1,0 +1,111 @@
+"""What an attack on a victim without gradients costs: the stand-in beside greedy, ranking and random search.
+
+    python -m benchmarks.queries --victims FOLDER [--only NAME] [--texts N]          needs DISCOTEXT_DATA
+
+Networks are seen through their scores only. Candidates are the published neighbour lists of Jia et al. (2019), without
+filters. FOLDER has networks trained by `discotext train ag_news --model lstm --limit 30000 --out FOLDER/ag_news_lstm`;
+scikit-learn pipelines are fitted here, on 8,000 training texts. Constants of the stand-in were chosen on training texts
+of AG News with the LSTM; these are test texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results_file import RESULTS, provenance, show
+from discotext import FunctionVictim, SklearnVictim, compare
+from discotext.data.registry import load_split
+from discotext.text.candidates import make_candidates
+from discotext.victims.registry import load_victim
+from discotext.victims.victim import Victim
+
+PUBLISHED = "jia2019_counterfitted_neighbors.json"
+SOLVERS = ("disco", "ranked-greedy", "greedy", "random")
+CELLS = {
+    "trec-tfidf": ("trec", "tfidf", 0.2),
+    "trec-forest": ("trec", "forest", 0.2),
+    "ag_news-tfidf": ("ag_news", "tfidf", 0.2),
+    "ag_news-forest": ("ag_news", "forest", 0.2),
+    "ag_news-dan": ("ag_news", "dan", 0.2),
+    "ag_news-lstm": ("ag_news", "lstm", 0.2),
+}
+
+
+def make_victim(data: str, model: str, folder: Path | None) -> Victim:
+    """A victim that answers scores; a linear pipeline keeps the slopes that its weights give."""
+    if model in ("tfidf", "forest"):
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
+        last = LogisticRegression(C=10, max_iter=1000) if model == "tfidf" else RandomForestClassifier(random_state=0)
+        training = load_split(data, "train").sample(8_000, 0)
+        found = SklearnVictim(make_pipeline(TfidfVectorizer(), last).fit(training.texts, training.labels))
+        found.labels = training.names
+        return found
+    if folder is None:
+        raise SystemExit(f"{data} with {model} needs --victims")
+    inner = load_victim(folder / f"{data}_{model}")
+    return FunctionVictim(inner.scores, labels=inner.labels, vocabulary=inner.vocabulary)
+
+
+def run_cell(name: str, texts: int, folder: Path | None) -> list[dict[str, Any]]:
+    data, model, share = CELLS[name]
+    lists = Path(os.environ["DISCOTEXT_DATA"]) / "neighbours" / PUBLISHED
+    victim = make_victim(data, model, folder)
+    began = time.perf_counter()
+    found = compare(
+        victim,
+        load_split(data, "test").sample(texts, 5),
+        SOLVERS,
+        budget=share,
+        candidates=make_candidates(synonyms=[lists], without=["all"]),
+    )
+    summary, rows = found.summary, []
+    for solver, figures in summary.solvers.items():
+        assert figures.adversarial_accuracy is not None
+        learning = (summary.surrogate_queries or 0) if solver == "disco" else 0
+        rows.append(
+            {
+                "cell": name,
+                "solver": solver,
+                "n": summary.n,
+                "left": float(figures.adversarial_accuracy),
+                "queries": figures.forwards / max(figures.attacked, 1),
+                "learning": learning / max(figures.attacked, 1),
+                "area": figures.query_area,
+                "curve": dict(figures.success_by_queries),
+                "p": found.p_value("disco", solver),
+                "seconds": time.perf_counter() - began,
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--texts", type=int, default=200)
+    parser.add_argument("--victims", type=Path)
+    given = parser.parse_args()
+    file = RESULTS / "queries.jsonl"
+    for name in CELLS:
+        if given.only in name:
+            rows = run_cell(name, given.texts, given.victims)
+            known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+            known = [row for row in known if row["cell"] != name] + [{**row, **provenance()} for row in rows]
+            file.write_text("".join(json.dumps(row) + "\n" for row in known))
+            show(
+                "queries",
+                [{key: row[key] for key in ("solver", "left", "queries", "learning", "area", "p")} for row in rows],
+            )
+
+
+if __name__ == "__main__":
+    main()
