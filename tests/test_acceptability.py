@@ -163,7 +163,7 @@ def scores(texts):
 def test_levels_give_a_summary_each_and_less_is_flipped_at_higher_ones():
     result = discotext.attack(scores, (TEXTS[:2], [0, 0]), words=3, accept=[0.2, 0.5, 0.9])
     assert [summary.accept for summary in result.summaries] == [0.2, 0.5, 0.9]
-    after = [summary.solvers["greedy"].adversarial_accuracy for summary in result.summaries]
+    after = [summary.solvers["disco"].adversarial_accuracy for summary in result.summaries]
     assert after == sorted(after)
     assert after[-1] == 1.0
     for record in result.records:
@@ -190,7 +190,7 @@ def test_a_run_with_levels_is_resumed_read_and_shown(tmp_path):
 
 def test_what_is_expected_of_people_follows_from_the_records():
     result = discotext.attack(scores, (TEXTS[:2], [0, 0]), words=3, accept=0.2)
-    figures = result.summary.solvers["greedy"]
+    figures = result.summary.solvers["disco"]
     won = [record for record in result.records if record.succeeded]
     chances = [change.accept for record in won for change in record.changes]
     assert figures.acceptable == pytest.approx(np.mean(chances))

@@ -85,7 +85,7 @@ def attack(
     ...     return [[text.count("purchased"), 0.5] for text in texts]
     >>> result = attack(scores, (["We purchased it", "bad"], [0, 1]), words=1)
     >>> [(record.status, len(record.changes)) for record in result.records]
-    [('reached', 1), ('unchanged', 0)]
+    [('fewest', 1), ('impossible', 0)]
     """
     return compare(
         victim,

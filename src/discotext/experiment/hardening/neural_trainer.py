@@ -45,15 +45,12 @@ class NeuralTrainer(Trainer):
             },
             len(task.examples),
         )
-        interrupted = False
 
         def report(state: TrainingState) -> None:
-            nonlocal interrupted
-            interrupted = state.interrupted
             task.progress(f"epoch {max(state.epoch, 1)} of {state.epochs}", state.step / max(state.steps, 1))
 
-        found, _ = train(task.examples, vectors, settings, report, task.candidates, merged)
-        if interrupted:
+        found, ended = train(task.examples, vectors, settings, report, task.candidates, merged)
+        if ended.interrupted:
             raise KeyboardInterrupt
         found.settings |= {"vectors": name, "recipe": str(recipe)}
         return found if merged is NOTHING_MERGED else Encoded(found, merged)

@@ -185,7 +185,6 @@ def train(
         if not best:
             raise
         state.interrupted = True
-        report(state)
     _restore(network.float(), table.float(), best)
     made = make_victim()
     made.settings = {
