@@ -338,7 +338,14 @@ def hardening() -> str:
         interval = f"({_points(test['attacked_after_low'])}–{_points(test['attacked_after_high'])})"
         shown = [f"{_points(before)} → {_points(after)}" for before, after in pairs]
         shown[1] += f" {interval}"
-        rows.append([row["cell"].replace("-", ", "), f"`{row['chosen']}`", *shown, f"{row['cost']:.1f}"])
+        rows.append(
+            [
+                row["cell"].replace("-", ", "),
+                f"`{row['chosen']}`",
+                *shown,
+                "–" if row["cost"] is None else f"{row['cost']:.1f}",
+            ]
+        )
     headings = ["data, model", "chosen", "clean", "attacked", "certified", "worst", "training, times"]
     return table(headings, rows)
 

@@ -153,7 +153,7 @@ def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path):
         (make_data(20), {}, "16 training texts"),
         ((["a film"] * 50 + ["a plot"], [0] * 50 + [1]), {"test": make_data(30)}, None),
         (make_data(), {"test": make_data()}, "are training texts"),
-        (make_data(), {"recipes": ["adversarial"]}, "needs gradients"),
+        (make_data(), {"recipes": ["adversarial"]}, "needs training by gradients"),
         (make_data(), {"most_loss": -1}, "most_loss is -1"),
         (make_data(), {"budgets": Budgets(share=0)}, "0"),
         ((["one text"] * 60, ["a"] * 60), {}, "class|label"),
@@ -230,3 +230,56 @@ def test_a_transformer_is_fine_tuned_on_exchanged_words_and_saved(tmp_path):
         loaded = discotext.victims.load_victim(tmp_path / "h")
         assert np.allclose(loaded.scores(texts[:4]), found.victim.scores(texts[:4]), atol=1e-4)
         assert loaded.labels == victim.labels
+
+
+def test_a_given_model_keeps_its_own_order_of_classes():
+    texts, labels = make_data()
+    names = ["bad" if label == 0 else "good" for label in labels]
+
+    def scores(asked):
+        wanted = (("good", "mediocre"), ("bad", "decent"))
+        return [[sum(map(text.count, words)) for words in wanted] for text in asked]
+
+    victim = discotext.FunctionVictim(scores, labels=("good", "bad"))
+    found = discotext.harden((texts, names), victim, candidates=make_finder(), budgets=FEW, recipes="plain")
+    assert found.clean[0] == 1.0
+
+
+@needs_sklearn
+def test_another_model_of_the_same_name_and_a_folder_of_something_else_are_refused(tmp_path):
+    from sklearn.dummy import DummyClassifier
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    settings = {"candidates": make_finder(), "budgets": FEW, "recipes": "plain"}
+    discotext.harden(
+        make_data(), make_pipeline(CountVectorizer(), LogisticRegression()), out=tmp_path / "a", **settings
+    )
+    with pytest.raises(ValueError, match="other settings"):
+        discotext.harden(
+            make_data(), make_pipeline(CountVectorizer(), DummyClassifier()), out=tmp_path / "a", **settings
+        )
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "thesis.txt").write_text("mine")
+    with pytest.raises(ValueError, match="not empty"):
+        discotext.harden(make_data(), "tfidf", out=tmp_path / "b", **settings)
+
+
+def test_what_another_choice_has_left_is_not_credited_to_this_one(tmp_path, monkeypatch):
+    def scores(texts):
+        wanted = (("bad", "decent"), ("good", "mediocre"))
+        return [[sum(map(text.count, words)) for words in wanted] for text in texts]
+
+    settings = {"candidates": make_finder(), "budgets": FEW, "out": tmp_path, "most_loss": 50}
+    with monkeypatch.context() as broken:
+
+        def interrupt(*args, **kwargs):
+            raise KeyboardInterrupt
+
+        broken.setattr("discotext.experiment.hardening.harden.fill", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            discotext.harden(make_data(), scores, recipes=["merged:100"], **settings)
+    found = discotext.harden(make_data(), scores, recipes=["plain"], **settings)
+    assert found.chosen == "plain"
+    assert found.matrix[OWN].after == found.matrix[OWN].before

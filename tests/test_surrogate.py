@@ -232,3 +232,29 @@ def test_where_a_stand_in_is_poor_the_default_is_greedy(tmp_path):
     with pytest.warns(UserWarning, match="poorly"):
         asked = discotext.attack(erratic, (texts, labels), "disco", candidates=FINDER, words=2)
     assert list(asked.summary.solvers) == ["disco"]
+
+
+def test_a_stand_in_of_other_classes_is_refused_and_an_unused_one_is_told(tmp_path):
+    texts = make_texts(20)
+    three = Surrogate.learn(texts, np.random.default_rng(0).normal(size=(20, 3)))
+    (tmp_path / "s.npz").write_bytes(three.to_bytes())
+    with pytest.raises(ValueError, match="3 classes"):
+        discotext.attack(mean_weight, (texts, [0, 1] * 10), candidates=FINDER, surrogate=tmp_path / "s.npz")
+    with pytest.raises(ValueError, match="cannot be read"):
+        discotext.attack(mean_weight, (texts, [0, 1] * 10), candidates=FINDER, surrogate=tmp_path / "none.npz")
+
+
+def test_a_run_without_a_stand_in_is_not_gone_on_with_and_nothing_is_asked(tmp_path):
+    texts = make_texts(20)
+    asked = []
+
+    def counted(given):
+        asked.extend(given)
+        return mean_weight(given)
+
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    discotext.attack(counted, (texts, labels), "greedy", candidates=FINDER, words=1, out=tmp_path / "r")
+    number = len(asked)
+    with pytest.raises(ValueError, match="without a stand-in"):
+        discotext.attack(counted, (texts, labels), candidates=FINDER, words=1, out=tmp_path / "r")
+    assert len(asked) - number < 10

@@ -23,6 +23,7 @@ from discotext.cli.output import (
 from discotext.cli.progress import AttackProgress
 
 LEARNT, VARIANTS = 300, 4  # texts that a stand-in learns from, as in `discotext.victims.surrogate`
+ONCE = 20  # queries that identify and calibrate a victim
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,8 +131,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             print_summary(summary)
             print_differences(tally, summary)
     if price is not None:
-        queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0)
-        print_message(console, f"{queries:,} queries at {price:g} cost {queries * price:,.2f}")
+        queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0) + ONCE
+        print_message(console, f"about {queries:,} queries at {price:g} cost {queries * price:,.2f}")
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
     report_failures(tally)
@@ -139,15 +140,11 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
 
 def estimate_cost(job: Job, price: float) -> str:
     """What a run may cost, as far as that is known before it begins."""
-    learning = LEARNT * (1 + VARIANTS) if job.learns else 0
-    if job.most_queries is None:
-        return (
-            f"learning takes at most {learning:,} queries ({learning * price:,.2f}); what an attack takes depends on "
-            "the texts: use --most-queries for a limit"
-        )
-    # The first answer about a text and the last, about the text that was found, come on top of the search.
-    most = learning + len(job.units) * job.chunk * (job.most_queries + 2)
-    most = min(most, learning + len(job.examples) * len(job.budgets) * len(job.solvers) * (job.most_queries + 2))
+    learning = LEARNT * (1 + VARIANTS) if job.learns and job.learnt is None else 0
+    if job.most_queries is None or job.passes is not None:
+        hint = "texts and proofs" if job.passes is not None else "texts: use --most-queries for a limit"
+        return f"learning takes at most {learning:,} queries ({learning * price:,.2f}); the rest depends on the {hint}"
+    most = learning + ONCE + len(job.examples) * len(job.budgets) * len(job.solvers) * job.most_queries
     return f"at most {most:,} queries, which cost {most * price:,.2f}"
 
 

@@ -19,6 +19,7 @@ from discotext.cli.options import (
     json_option,
     limit_option,
     seed_option,
+    trust_option,
 )
 from discotext.cli.output import interval, make_console, make_table, percent, print_message, write_json
 from discotext.cli.progress import StageProgress
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
 )
 @limit_option("Train on")
 @column_options
+@trust_option
 @option("--out", section="Output", required=True, type=FOLDER, metavar="FOLDER", help="Folder for the hardened model.")
 @json_option("one JSON object instead of tables")
 def command(
@@ -174,7 +176,13 @@ def command(
         write_json(found.as_dict())
     else:
         print_hardening(found)
-        print_message(console, f"saved in {out}; {out / 'report.html'} shows both models on the same texts")
+        if found.trained:
+            saved = f"the hardened model is in {out}"
+        elif found.chosen == "plain":
+            saved = "nothing was saved: the model stays as it is"
+        else:
+            saved = f"its merged words are in {out / 'merged_words.json'}, to be put in front of it (discotext.Encoded)"
+        print_message(console, f"{saved}; {out / 'report.html'} shows both models on the same texts")
 
 
 def print_hardening(found: Hardening) -> None:

@@ -17,7 +17,7 @@ query_options = combine(
     option(
         "--most-queries",
         section="Queries",
-        type=Count(1),
+        type=Count(3),
         metavar="N",
         show_default="no limit",
         help="Maximum number of queries (forward passes) per text.",

@@ -18,6 +18,7 @@ from discotext.experiment.record import Budget, Record
 from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
+from discotext.experiment.stand_in import SURROGATE, WITHOUT_GRADIENTS, learn, load_surrogate
 from discotext.experiment.summary import Tally
 from discotext.search.solver import Solver, check_solver
 from discotext.solvers import SOLVERS, make_solver
@@ -26,14 +27,11 @@ from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
 from discotext.text.words import split
 from discotext.victims.registry import load_examples, load_victim
-from discotext.victims.surrogate import Surrogate
 from discotext.victims.victim import Victim
 
 Watch = Callable[[int, int, Sequence[Record]], None]
-WITH_GRADIENTS, WITHOUT_GRADIENTS = "disco", "greedy"  # what `auto` means
+WITH_GRADIENTS = "disco"  # what `auto` means; without them, and without a stand-in, it is another
 LONG = 20_000  # words in a text
-SURROGATE = "surrogate.npz"  # the stand-in of a run, in its folder
-POOR = 0.2  # rank correlation below which a stand-in is warned of
 
 
 @suggest_keywords
@@ -149,7 +147,7 @@ def compare(
         target=None if target is None else check_whole("target", target, 0),
         chunk=check_whole("chunk", chunk, 1),
         surrogate=surrogate,
-        most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 1),
+        most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 3),
     )
     return run(job, out, watch, executor)
 
@@ -211,26 +209,8 @@ def make_job(
         surrogate=surrogate != "none",
         automatic=list(solvers) == ["auto"],
         most_queries=most_queries,
-        **_load_surrogate(model, surrogate),
+        **load_surrogate(model, surrogate, trust),
     )
-
-
-def _load_surrogate(victim: Victim, given: Any) -> dict[str, Any]:
-    """What lends a victim its slopes, if that is not to be learnt: the arguments of a job."""
-    if victim.gradients or (isinstance(given, str) and given in ("auto", "none")):
-        return {}
-    if isinstance(given, str | Path) and Path(given).suffix == ".npz":
-        try:
-            return {"learnt": Surrogate.parse(Path(given).read_bytes(), str(given))}
-        except OSError as error:
-            raise ValueError(f"the stand-in {given} cannot be read: {error.strerror}") from None
-    lender = load_victim(given)
-    if not lender.gradients or len(lender.labels) != len(victim.labels):
-        raise ValueError(
-            f"{lender.name} cannot lend its slopes to {victim.name}: it needs gradients and as many classes; give "
-            "another victim, auto or none"
-        )
-    return {"lender": lender}
 
 
 def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates:
@@ -329,7 +309,7 @@ def perform(
     """
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
-    job = learn(job, None if out is None else Path(out) / SURROGATE)
+    job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
     tally = Tally(job.settings)
     with ExitStack() as kept:
         folder, done = None, 0
@@ -359,25 +339,6 @@ def perform(
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
     return tally
-
-
-def learn(job: Job, kept: Path | None) -> Job:
-    """The job with its stand-in: the one that is kept beside the run, or a new one.
-
-    Where the stand-in predicts the victim poorly, `auto` means greedy, and a search that was asked for is warned of.
-    """
-    if not job.learns or job.learnt is not None:
-        return job
-    known = None if kept is None or not kept.exists() else Surrogate.parse(kept.read_bytes(), str(kept))
-    learnt = known or job.learn()
-    if learnt.correlation is None or learnt.correlation >= POOR:
-        return replace(job, learnt=learnt)
-    said = f"a stand-in predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f})"
-    if job.automatic:
-        warnings.warn(f"{said}; greedy, which does without, is used", stacklevel=4)
-        return replace(job, learnt=learnt, solvers={WITHOUT_GRADIENTS: make_solver(WITHOUT_GRADIENTS)})
-    warnings.warn(f"{said}; greedy does without (--surrogate none)", stacklevel=4)
-    return replace(job, learnt=learnt)
 
 
 def run(

@@ -13,7 +13,7 @@ import copy
 import hashlib
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -153,15 +153,23 @@ class Job:
         """Whether a stand-in is to be learnt."""
         return self.lender is None and any(map(self._lends_slopes, self.solvers.values()))
 
-    def learn(self) -> Surrogate:
-        """Ask the victim about some texts, as they are and with words exchanged at random."""
+    def learn(self, progress: Callable[[int, int], None]) -> Surrogate:
+        """Ask the victim about some texts, as they are and with words exchanged at random.
+
+        progress: called with the number of texts that have been asked about, and of all.
+        """
         budget = self.budgets[-1]
         some = self.examples.sample(LEARNT, self.seed).texts
         texts, groups = make_lessons(Space.of(some, self.finder, share=budget.share, words=budget.words), self.seed)
-        found = evaluate(self.victim, texts)
-        good = np.array([error is None for error in found.errors])
-        kept = [text for text, fine in zip(texts, good.tolist(), strict=True) if fine]
-        return replace(Surrogate.learn(kept, found.scores[good], groups[good]), queries=int(found.forwards.sum()))
+        scores, queries = np.full((len(texts), len(self.victim.labels)), np.nan), 0
+        for begin in range(0, len(texts), self.chunk):
+            progress(begin, len(texts))
+            found = evaluate(self.victim, texts[begin : begin + self.chunk])
+            scores[begin : begin + self.chunk] = found.scores
+            queries += int(found.forwards.sum())
+        good = np.flatnonzero(np.isfinite(scores).all(axis=1))
+        learnt = Surrogate.learn([texts[number] for number in good.tolist()], scores[good], groups[good])
+        return replace(learnt, queries=queries)
 
     def make_oracle(self, space: Space, objective: Objective, solver: Solver, scores: Floats) -> Oracle:
         """The victim's oracle, with the slopes of a stand-in where the solver needs them and the victim has none.

@@ -112,7 +112,7 @@ def _load_named(given: str, trust: bool) -> Victim:
         raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
     from discotext.victims.saved import load_saved
 
-    return load_saved(given)
+    return load_saved(given, trust)
 
 
 # Each kind is imported on first use, because most need a library that others do not.

@@ -16,24 +16,27 @@ from discotext.victims.folder import read_file, read_settings
 from discotext.victims.victim import Victim
 
 
-def load_saved(folder: str | Path) -> Victim:
-    """Load a victim from a folder written by `discotext train`, `discotext harden` or `Victim.save`."""
+def load_saved(folder: str | Path, trust: bool = False) -> Victim:
+    """Load a victim from a folder written by `discotext train`, `discotext harden` or `Victim.save`.
+
+    trust: allow scikit-learn pipelines with parts that skops does not consider safe.
+    """
     folder = Path(folder)
     settings = read_settings(folder)
-    inner = _load_model(folder, settings)
+    inner = _load_model(folder, settings, trust)
     if MERGED not in settings["sha256"]:
         return inner
     return Encoded(inner, MergedWords.parse(read_file(folder, settings, MERGED), str(folder / MERGED)), str(folder))
 
 
-def _load_model(folder: Path, settings: Mapping[str, Any]) -> Victim:
+def _load_model(folder: Path, settings: Mapping[str, Any], trust: bool) -> Victim:
     """Load the model, which is imported here, because each kind needs a library that others do not."""
     kind = settings["model"].get("kind") if isinstance(settings["model"], dict) else None
     if kind == "sklearn":
         from discotext.victims.scikit import SKOPS, load_sklearn
 
         read_file(folder, settings, SKOPS)
-        pipeline = load_sklearn(folder / SKOPS)
+        pipeline = load_sklearn(folder / SKOPS, trust)
         labels = settings["labels"]
         if not isinstance(labels, list) or len(labels) != len(pipeline.labels):
             raise ValueError(f"{folder} is damaged: its labels do not fit its model; train it again")
@@ -42,7 +45,10 @@ def _load_model(folder: Path, settings: Mapping[str, Any]) -> Victim:
     if kind == "hf":
         from discotext.victims.huggingface import MODEL, HuggingFaceVictim
 
-        model = HuggingFaceVictim(folder / MODEL)
+        # A name that is no folder would be looked for on the hub.
+        if not (folder / MODEL).is_dir():
+            raise ValueError(f"{folder} is an incomplete victim: {MODEL} is missing; train it again")
+        model = HuggingFaceVictim((folder / MODEL).resolve())
         model.name = str(folder)
         return model
     require("torch", extra="torch", reason="a trained network")

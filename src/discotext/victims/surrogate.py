@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.space import Space
 from discotext.text.vectors import WordVectors
 from discotext.text.words import split
+from discotext.victims.victim import Victim
 
 # Chosen on training texts of AG News with an LSTM (see benchmarks/queries.py).
 SHARED = 0.5  # of the variance of a swap's gain that is common to all candidates of a position
@@ -87,7 +89,10 @@ class Surrogate:
             raise ValueError(
                 f"{name} is not a stand-in; give a surrogate.npz that a run has kept, auto or none"
             ) from None
-        fits = own.ndim == by_vector.ndim == 2 and own.shape[1] == by_vector.shape[1] and numbers.shape == (3,)
+        finite = all(np.isfinite(one).all() for one in (own, by_vector))
+        fits = (
+            finite and own.ndim == by_vector.ndim == 2 and own.shape[1] == by_vector.shape[1] and numbers.shape == (3,)
+        )
         if not fits or len(own) != len(words) or len(by_vector) != load_packaged_vectors().width:
             raise ValueError(f"{name} is damaged, or of another version; learn the stand-in again (surrogate auto)")
         spread, correlation, queries = numbers.tolist()
@@ -123,6 +128,20 @@ class Surrogate:
             None if groups is None else _correlate(wanted, wanted - missed, groups),
             len(texts),
         )
+
+
+def read_surrogate(path: Path, victim: Victim) -> Surrogate:
+    """Read a stand-in for a victim from a file; a ValueError says why it cannot be one."""
+    try:
+        found = Surrogate.parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise ValueError(f"the stand-in {path} cannot be read: {error.strerror}") from None
+    if found.by_vector.shape[1] != len(victim.labels):
+        raise ValueError(
+            f"the stand-in {path} is of a victim with {found.by_vector.shape[1]} classes, but {victim.name} has "
+            f"{len(victim.labels)}; use auto"
+        )
+    return found
 
 
 def look_up(vectors: WordVectors, words: Sequence[str]) -> Floats:

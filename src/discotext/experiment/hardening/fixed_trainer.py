@@ -28,5 +28,9 @@ class FixedTrainer(Trainer):
         merged = task.merge(recipe)
         return self.victim if merged is NOTHING_MERGED else Encoded(self.victim, merged)
 
+    @property
+    def given(self) -> Victim:
+        return self.victim
+
     def saves(self, recipe: Recipe) -> bool:
         return False

@@ -41,6 +41,7 @@ HELD_OUT, TEST_SHARE = 0.1, 0.2  # of the training texts; and of a file without 
 FEWEST = 40  # texts that are worth splitting into training and held-out ones
 OVERLAP = 0.5  # of the test texts that may be training texts, too
 SETTINGS, OUTCOME, WORK, PLAIN_FOLDER = "hardening_settings.json", "hardening.json", "work", "plain"
+TRIAL = "trial.json"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def harden(
     columns: tuple[str | None, str | None] = (None, None),
     out: str | Path | None = None,
     progress: Progress | None = None,
+    trust: bool = False,
 ) -> Hardening:
     """Train a classifier that holds when words are exchanged.
 
@@ -88,13 +90,14 @@ def harden(
     epochs: of training, at most. limit: train on a stratified sample of so many texts. columns: of texts and labels.
     out: a folder for the hardened victim and its records; the same call resumes where it stopped.
     progress: called with an activity and the share of it that is done.
+    trust: allow pickled scikit-learn files, which can execute code when they are loaded.
     """
     compute_budget(1, budgets.share)
     if not 0 <= most_loss <= 100:
         raise ValueError(f"most_loss is {most_loss}; choose points of accuracy, from 0 to 100")
-    trainer = make_trainer(model, epochs)
+    trainer = make_trainer(model, epochs, trust)
     wanted = _parse_recipes(recipes, trainer)
-    training, testing = load_texts(data, test, columns, seed)
+    training, testing = load_texts(data, test, columns, seed, trainer.given)
     training = training if limit is None else training.sample(limit, seed)
     check_texts(training, testing)
     with tempfile.TemporaryDirectory() as temporary:
@@ -117,29 +120,43 @@ def harden(
 
 def _parse_recipes(recipes: str | Sequence[str], trainer: Trainer) -> list[Recipe]:
     """The recipes to try, plain first."""
-    names = list(trainer.auto) if recipes in ("auto", ["auto"], ("auto",)) else recipes
-    found = [Recipe.parse(name) for name in ([names] if isinstance(names, str) else names)]
+    given = [recipes] if isinstance(recipes, str) else list(recipes)
+    names = [name for one in given for name in (trainer.auto if one == "auto" else (one,))]
+    found = [Recipe.parse(name) for name in names]
     for one in found:
         trainer.check(one)
     return list(dict.fromkeys([PLAIN, *found]))
 
 
-def load_texts(data: Any, test: Any, columns: tuple[str | None, str | None], seed: int) -> tuple[Examples, Examples]:
-    """Texts to train on and texts to test on, with the same classes."""
+def load_texts(
+    data: Any, test: Any, columns: tuple[str | None, str | None], seed: int, given: Victim | None = None
+) -> tuple[Examples, Examples]:
+    """Texts to train on and texts to test on, with the same classes; those of a given victim, in its order."""
 
-    def load(given: Any, split: Any, names: Sequence[str] | None = None) -> Examples:
-        if isinstance(given, str | Path):
-            return load_data(given, split if str(given) in DATASETS else None, *columns, names=names)
-        return make_examples(given, *columns, names=names)
+    def load(source: Any, split: Any, names: Sequence[str] | None) -> Examples:
+        if isinstance(source, str | Path):
+            return load_data(source, split if str(source) in DATASETS else None, *columns, names=names)
+        return make_examples(source, *columns, names=names)
 
-    training = load(data, "train")
+    # Labels that are mere numbers say nothing about the data's own names.
+    named = given is not None and not all(label.isdigit() for label in given.labels)
+    training = load(data, "train", given.labels if given is not None and named else None)
+    if given is not None and len(training.names) != len(given.labels):
+        raise ValueError(
+            f"the data has {len(training.names)} classes, but {given.name} has {len(given.labels)}; use data with the "
+            "model's classes"
+        )
     if test is not None:
-        testing = load(test, "test", training.names)
-    elif isinstance(data, str) and data in DATASETS:
-        testing = load(data, "test", training.names)
-    else:
-        training, testing = training.split(TEST_SHARE, seed)
-    return training, testing
+        return training, load(test, "test", training.names)
+    if isinstance(data, str) and data in DATASETS:
+        return training, load(data, "test", training.names)
+    if given is not None:
+        warnings.warn(
+            f"a fifth of the texts is kept to test on; if {given.name} was trained on them, the figures flatter it: "
+            "give texts that it has not seen (--test)",
+            stacklevel=4,
+        )
+    return training.split(TEST_SHARE, seed)
 
 
 def check_texts(training: Examples, testing: Examples) -> None:
@@ -153,6 +170,9 @@ def check_texts(training: Examples, testing: Examples) -> None:
     if there < 2:
         only = training.names[int(training.counts.argmax())]
         raise ValueError(f"all training texts are of the class {only!r}; a classifier needs texts of two or more")
+    empty = [name for name, count in zip(training.names, training.counts.tolist(), strict=True) if not count]
+    if empty:
+        raise ValueError(f"there is no training text of the class {empty[0]!r}; add some, or raise --limit")
     known = set(training.texts)
     share = sum(text in known for text in testing.texts) / len(testing)
     if share > OVERLAP:
@@ -182,26 +202,41 @@ class _Hardening:
 
     def run(self) -> Hardening:
         self._claim_folder()
+        made: dict[str, Victim] = {}  # a victim may have parts that cannot be loaded again without trust
         kept, held = self.training.split(HELD_OUT, self.seed)
         task = Task(kept, self.candidates, self.budgets.share, self.seed, self.progress)
         trials: dict[str, Trial] = {}
+        looking = 0.0
+        if any(one.merged is not None and not (self._place(one) / TRIAL).exists() for one in self.recipes):
+            began = time.perf_counter()
+            task.prepare()
+            looking = time.perf_counter() - began
         for number, recipe in enumerate(self.recipes, start=1):
-            trials[str(recipe)] = self._try(recipe, task, held, f"{number}/{len(self.recipes)} {recipe}")
+            title = f"{number}/{len(self.recipes)} {recipe}"
+            trials[str(recipe)] = self._try(recipe, task, held, title, looking, made)
         chosen = choose(trials, self.most_loss)
-        plain, hardened = self._load(PLAIN, task), self._load(Recipe.parse(chosen), task)
-        known = self.folder / OUTCOME
-        if known.exists() and json.loads(known.read_text(encoding="utf-8")).get("chosen") != chosen:
-            shutil.rmtree(self.folder / "after", ignore_errors=True)  # it is of another recipe
+        plain, hardened = (made.get(str(one)) or self._load(one, task) for one in (PLAIN, Recipe.parse(chosen)))
+        self._forget_others(chosen)
         outcome = self._test(plain, hardened, chosen, trials)
         self._keep(plain, hardened, outcome)
         return outcome
 
+    def _forget_others(self, chosen: str) -> None:
+        """Remove what a hardening that ended differently, or not at all, has left of another recipe."""
+        path = self.folder / WORK / "chosen.json"
+        if path.exists() and _read_json(path).get("chosen") != chosen:
+            shutil.rmtree(self.folder / "after", ignore_errors=True)
+            (self.folder / MERGED).unlink(missing_ok=True)
+        write_atomically(path, json.dumps({"chosen": chosen}) + "\n")
+
     def _claim_folder(self) -> None:
-        """Write the settings down, or raise ValueError if the folder has others."""
+        """Write the settings down, or raise ValueError if the folder has others, or holds something else."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        if any(self.folder.iterdir()) and not (self.folder / SETTINGS).exists():
+            raise ValueError(f"{self.folder} is not empty and holds no hardening; choose another folder")
         texts = "\0".join((*self.training.texts, *map(str, self.training.labels.tolist())))
         settings = {
-            **self.trainer.settings(),
+            **self.trainer.settings(self.training),
             "texts": hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:16],
             "candidates": self.candidates.settings,
             "share": self.budgets.share,
@@ -210,7 +245,7 @@ class _Hardening:
         }
         path = self.folder / SETTINGS
         if path.exists():
-            if json.loads(path.read_text(encoding="utf-8")) != json.loads(json.dumps(settings)):
+            if _read_json(path) != json.loads(json.dumps(settings)):
                 raise ValueError(f"{self.folder} has a hardening with other settings; choose another folder")
         else:
             write_atomically(path, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
@@ -218,19 +253,26 @@ class _Hardening:
     def _place(self, recipe: Recipe) -> Path:
         return self.folder / WORK / str(recipe).replace(":", "-")
 
-    def _try(self, recipe: Recipe, task: Task, held: Examples, title: str) -> Trial:
-        """Train by a recipe and attack held-out texts, unless that was done before."""
+    def _try(
+        self, recipe: Recipe, task: Task, held: Examples, title: str, looking: float, made: dict[str, Victim]
+    ) -> Trial:
+        """Train by a recipe and attack held-out texts, unless that was done before.
+
+        looking: seconds that were spent on exchanges; they count for every recipe that needs them. made: gets the
+        victim.
+        """
         place = self._place(recipe)
-        path = place / "trial.json"
+        path = place / TRIAL
         if path.exists():
-            return Trial(**json.loads(path.read_text(encoding="utf-8")))
+            return Trial(**_read_json(path))
 
         def report(activity: str, done: float) -> None:
             self.progress(f"{title}: {activity}", done)
 
         began = time.perf_counter()
         victim = self.trainer.train(recipe, Task(task.examples, task.candidates, task.share, task.seed, report, task))
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - began + (looking if recipe.merged is not None else 0.0)
+        made[str(recipe)] = victim
         place.mkdir(parents=True, exist_ok=True)
         if self.trainer.saves(recipe):
             victim.save(place / "victim", {"recipe": str(recipe)})
@@ -257,9 +299,7 @@ class _Hardening:
         """The victim of a recipe: where a trial left it, or a hardening that was finished; else it is made again."""
         for place in (self._place(recipe) / "victim", self.folder / PLAIN_FOLDER, self.folder):
             if (place / "settings.json").exists() and read_settings(place).get("recipe") == str(recipe):
-                found = load_victim(place)
-                found.name = f"{self.trainer.name}, {recipe}"
-                return found
+                return load_victim(place)
         return self.trainer.train(recipe, task)
 
     def _test(self, plain: Victim, hardened: Victim, chosen: str, trials: Mapping[str, Trial]) -> Hardening:
@@ -269,6 +309,8 @@ class _Hardening:
         some = self.testing.sample(self.budgets.test, self.seed)
         runs: list[Result] = []
         for name, victim in (("before", plain), ("after", hardened)):
+            if victim is not self.trainer.given:
+                victim.name = f"{self.trainer.name}, {PLAIN if name == 'before' else chosen}"
             self.progress(f"attacking and proving: {name}", 0.5 * len(runs))
             runs.append(
                 certify(
@@ -293,6 +335,7 @@ class _Hardening:
             clean=(clean[0], clean[1]),
             certificates=(runs[0].certificates[0], runs[1].certificates[0]),
             matrix=matrix,
+            trained=self.trainer.given is None or self.trainer.saves(Recipe.parse(chosen)),
             runs=(runs[0], runs[1]),
         )
 
@@ -317,6 +360,17 @@ class _Hardening:
         write_atomically(self.folder / "report.html", make_hardening_page(outcome))
         for place in (self.folder / WORK).glob("*/victim"):
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """What one of our own files says; a ValueError names a damaged one."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} is damaged; choose another folder")
+    return found
 
 
 def choose(trials: Mapping[str, Trial], most_loss: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discotext.data.examples import Examples
 from discotext.experiment.hardening.recipe import Recipe
 from discotext.experiment.hardening.task import Task, Trainer
 from discotext.text.merging import NOTHING_MERGED
@@ -55,5 +56,5 @@ class NeuralTrainer(Trainer):
         found.settings |= {"vectors": name, "recipe": str(recipe)}
         return found if merged is NOTHING_MERGED else Encoded(found, merged)
 
-    def settings(self) -> dict[str, object]:
+    def settings(self, examples: Examples) -> dict[str, object]:
         return {"model": self.name, "epochs": self.epochs}

@@ -34,6 +34,7 @@ class Hardening:
     """A hardened victim beside the plain one.
 
     chosen: the recipe. trials: all recipes, on held-out texts. clean: accuracy on all test texts, before and after.
+    trained: whether the hardened victim is a model of its own, and not a given one with a reader in front.
     certificates: under the attack the victim was built for, before and after. matrix: under every attack.
     runs: the records behind the certificates.
     """
@@ -50,6 +51,7 @@ class Hardening:
     clean: tuple[Estimate, Estimate]
     certificates: tuple[Certificate, Certificate]
     matrix: Mapping[str, Pair]
+    trained: bool
     runs: tuple[Result, Result]
 
     @property
@@ -58,9 +60,10 @@ class Hardening:
         return min(self.matrix, key=lambda name: self.matrix[name].after)
 
     @property
-    def cost(self) -> float:
-        """Seconds of training as a multiple of those of the plain model."""
-        return self.trials[self.chosen].seconds / max(self.trials["plain"].seconds, 0.01)
+    def cost(self) -> float | None:
+        """Seconds of training as a multiple of those of the plain model; None where that was not trained here."""
+        plain = self.trials["plain"].seconds
+        return self.trials[self.chosen].seconds / plain if self.trained and plain >= 0.1 else None
 
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
@@ -90,7 +93,7 @@ class Hardening:
             "budget": self.share,
             "most_loss": self.most_loss,
             "chosen": self.chosen,
-            "cost": round(self.cost, 2),
+            "cost": None if self.cost is None else round(self.cost, 2),
             "recipes": {name: trial.as_dict() for name, trial in self.trials.items()},
             "test": test,
             "notes": list(describe(self)),
@@ -117,7 +120,8 @@ def describe(found: Hardening) -> Iterator[str]:
     yield (
         f"{found.chosen}: {_percent(own.before)} → {_percent(own.after)} under the attack it was built for, at "
         f"{_points(found.clean[0] - found.clean[1])} points of accuracy without one ({_percent(found.clean[0])} → "
-        f"{_percent(found.clean[1])}) and {found.cost:.1f} times the training time."
+        f"{_percent(found.clean[1])})"
+        + ("." if found.cost is None else f" and {found.cost:.1f} times the training time.")
     )
     yield (
         f"Worth {_percent(worst.after)} against an attacker who chooses among these attacks (the best for him is "

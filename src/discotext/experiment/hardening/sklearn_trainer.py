@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from discotext.data.examples import Examples
@@ -12,6 +13,7 @@ from discotext.support.extras import require
 from discotext.text.merging import NOTHING_MERGED
 from discotext.victims.encoded import Encoded
 from discotext.victims.scikit import SklearnVictim
+from discotext.victims.scikit_vocabulary import find_vocabulary
 from discotext.victims.victim import Victim
 
 AUTO = ("plain", "augmented", "merged:0.1", "merged:0.2", "merged", "merged:1", "merged:3")
@@ -37,12 +39,12 @@ class SklearnTrainer(Trainer):
     def check(self, recipe: Recipe) -> None:
         if recipe.weight:
             raise ValueError(
-                f"the recipe {recipe} needs gradients, which {self.name} has none of; use merged or augmented"
+                f"the recipe {recipe} needs training by gradients, which {self.name} has not; use merged or augmented"
             )
 
     def train(self, recipe: Recipe, task: Task) -> Victim:
         clone = require("sklearn.base", "sklearn", "fitting a pipeline").clone
-        merged = task.merge(recipe, unseen=False)
+        merged = task.merge(recipe, unseen=self._reads_any_word(task))
         texts, labels = list(map(merged, task.examples.texts)), task.examples.labels.tolist()
         flipped: list[tuple[str, int]] = []
         for number in range(recipe.augmented + 1):
@@ -57,6 +59,15 @@ class SklearnTrainer(Trainer):
                 some = task.examples.sample(ATTACKED, task.seed + number)
                 flipped += find_flipped(victim, some, task)
         return victim
+
+    def _reads_any_word(self, task: Task) -> bool:
+        """Whether the pipeline, fitted to a few texts, reads words that these lack, as one of characters does."""
+        clone = require("sklearn.base", "sklearn", "fitting a pipeline").clone
+        some = task.examples.sample(max(100, 2 * len(task.examples.names)), task.seed)
+        return find_vocabulary(clone(self.pipeline).fit(list(some.texts), some.labels.tolist())) is None
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        return {"model": self.name, "pipeline": hashlib.sha256(repr(self.pipeline).encode()).hexdigest()[:16]}
 
 
 def find_flipped(victim: Victim, examples: Examples, task: Task) -> list[tuple[str, int]]:

@@ -12,9 +12,10 @@ from discotext.experiment.hardening.recipe import Recipe
 from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, Exchanges, LabelCounts, MergedWords, merge_words
 from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.victims.victim import Victim
+from discotext.victims.victim import Victim, compute_scores
 
 Progress = Callable[[str, float], None]  # an activity, and the share of it that is done
+FIRST = 2  # texts whose scores identify a victim
 LOOKED_AT = 10_000  # texts in which exchanges are counted
 
 
@@ -54,6 +55,10 @@ class Task:
 
         return Exchanges.find(self.candidates, some, words, report)
 
+    def prepare(self) -> None:
+        """Look for exchanges now, so that this does not count as the training of whichever recipe comes first."""
+        self._exchanges  # noqa: B018 (it is kept)
+
     def merge(self, recipe: Recipe, unseen: bool = True) -> MergedWords:
         """The words that a recipe merges. unseen: whether the model reads words that the training texts lack."""
         if recipe.merged is None:
@@ -79,6 +84,14 @@ class Trainer(ABC):
         """Whether what a recipe makes is the trainer's to save; a model that the user holds is not."""
         return True
 
-    def settings(self) -> dict[str, object]:
-        """What the result depends on, beside the recipe and the task."""
-        return {"model": self.name}
+    @property
+    def given(self) -> Victim | None:
+        """The victim that the user holds, if the model is not made from scratch: `plain` is that one."""
+        return None
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        """What the result depends on, beside the recipe and the task; another model of the same name differs here."""
+        if self.given is None:
+            return {"model": self.name}
+        scores = compute_scores(self.given, examples.texts[:FIRST])
+        return {"model": self.name, "first_scores": [[float(f"{value:.3g}") for value in row] for row in scores]}

@@ -22,8 +22,11 @@ HINT = (
 )
 
 
-def make_trainer(model: Any, epochs: int | None = None) -> Trainer:
-    """The trainer of a model: a name as on the command line, a scikit-learn pipeline, or a victim."""
+def make_trainer(model: Any, epochs: int | None = None, trust: bool = False) -> Trainer:
+    """The trainer of a model: a name as on the command line, a scikit-learn pipeline, or a victim.
+
+    trust: allow pickled scikit-learn files, which can execute code when they are loaded.
+    """
     if isinstance(model, str) and model in NETWORKS:
         require("torch", extra="torch", reason=f"the model {model}")
         from discotext.experiment.hardening.neural_trainer import NeuralTrainer
@@ -35,7 +38,7 @@ def make_trainer(model: Any, epochs: int | None = None) -> Trainer:
         return SklearnTrainer(model, type(model).__name__)
     if isinstance(model, str) and ":" not in model and "/" not in model:
         raise ValueError(f"there is no model {model!r}; {HINT}")
-    return train_like(load_victim(model), epochs)
+    return train_like(load_victim(model, trust), epochs)
 
 
 def train_like(victim: Victim, epochs: int | None) -> Trainer:

@@ -15,6 +15,7 @@ import numpy as np
 from discotext.core.objectives import Untargeted
 from discotext.core.oracle import RelaxedOracle
 from discotext.core.rounding import best_vertex
+from discotext.data.examples import Examples
 from discotext.experiment.hardening.recipe import PLAIN, Recipe
 from discotext.experiment.hardening.task import Task, Trainer
 from discotext.text.merging import NOTHING_MERGED, MergedWords
@@ -47,11 +48,6 @@ class TransformerTrainer(Trainer):
     def train(self, recipe: Recipe, task: Task) -> Victim:
         if recipe == PLAIN:
             return self.victim
-        if len(task.examples.names) != len(self.victim.labels):
-            raise ValueError(
-                f"the data has {len(task.examples.names)} classes, but {self.name} has {len(self.victim.labels)}; use "
-                "data with the model's classes"
-            )
         merged = task.merge(recipe)
         reader = self.victim.reader
         found = HuggingFaceVictim(copy.deepcopy(reader.model), reader.tokeniser, device=str(reader.device))
@@ -62,8 +58,12 @@ class TransformerTrainer(Trainer):
     def saves(self, recipe: Recipe) -> bool:
         return recipe != PLAIN
 
-    def settings(self) -> dict[str, object]:
-        return {"model": self.name, "epochs": self.epochs}
+    @property
+    def given(self) -> Victim:
+        return self.victim
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        return {**super().settings(examples), "epochs": self.epochs}
 
 
 def _fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, task: Task, epochs: int) -> None:
