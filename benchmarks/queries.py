@@ -33,6 +33,7 @@ CELLS = {
     "ag_news-forest": ("ag_news", "forest", 0.2),
     "ag_news-dan": ("ag_news", "dan", 0.2),
     "ag_news-lstm": ("ag_news", "lstm", 0.2),
+    "imdb-tfidf": ("imdb", "tfidf", 0.05),
 }
 
 
