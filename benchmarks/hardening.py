@@ -49,6 +49,7 @@ CELLS = {
     "ag_news-dan": Cell("ag_news", "dan", 2, 30_000),
     "ag_news-wcnn": Cell("ag_news", "wcnn", 2, 30_000),
     "ag_news-lstm": Cell("ag_news", "lstm", 2, 30_000),
+    "imdb-tfidf-all": Cell("imdb", "tfidf", 10, None, 1.0, 200, ("merged", "merged:3", "merged:1000")),
     "imdb-wcnn-all": Cell("imdb", "wcnn", 10, None, 1.0, 200, ("merged", "merged:3", "merged:1000")),
     "trec-minilm": Cell("trec", "minilm", 3, None, 0.2, 300, ("merged", "merged+adversarial")),
 }

@@ -122,12 +122,12 @@ def describe(found: Hardening) -> Iterator[str]:
     chosen, first = found.trials[found.chosen], found.trials["plain"]
     seconds = "" if found.cost is None else f", {chosen.seconds:,.0f} s of training instead of {first.seconds:,.0f} s"
     yield (
-        f"{found.chosen}: {_percent(own.before)} → {_percent(own.after)} under the attack it was built for, at {price} of "
-        f"accuracy without one ({_percent(found.clean[0])} → {_percent(found.clean[1])}){seconds}."
+        f"{found.chosen}: {_percent(own.before)} → {_percent(own.after)} under the attack it was built for, at {price} "
+        f"of accuracy without one ({_percent(found.clean[0])} → {_percent(found.clean[1])}){seconds}."
     )
     yield (
-        f"Worth {_percent(worst.after)} against an attacker who chooses the strongest of these attacks ({found.worst}); "
-        f"the plain model is worth {_percent(plain)}."
+        f"Worth {_percent(worst.after)} against an attacker who chooses the strongest of these ({found.worst}), and the "
+        f"plain model {_percent(plain)}."
     )
     lost = [name for name, pair in found.matrix.items() if pair.after < pair.before and pair.p < SIGNIFICANT]
     even = [name for name, pair in found.matrix.items() if name not in lost and pair.p >= SIGNIFICANT]
