@@ -126,8 +126,8 @@ def describe(found: Hardening) -> Iterator[str]:
         f"of accuracy without one ({_percent(found.clean[0])} → {_percent(found.clean[1])}){seconds}."
     )
     yield (
-        f"Worth {_percent(worst.after)} against an attacker who chooses the strongest of these ({found.worst}), and the "
-        f"plain model {_percent(plain)}."
+        f"Worth {_percent(worst.after)} against an attacker who chooses the strongest of these ({found.worst}), and "
+        f"the plain model {_percent(plain)}."
     )
     lost = [name for name, pair in found.matrix.items() if pair.after < pair.before and pair.p < SIGNIFICANT]
     even = [name for name, pair in found.matrix.items() if name not in lost and pair.p >= SIGNIFICANT]
