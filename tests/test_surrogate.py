@@ -258,3 +258,16 @@ def test_a_run_without_a_stand_in_is_not_gone_on_with_and_nothing_is_asked(tmp_p
     with pytest.raises(ValueError, match="without a stand-in"):
         discotext.attack(counted, (texts, labels), candidates=FINDER, words=1, out=tmp_path / "r")
     assert len(asked) - number < 10
+
+
+def test_a_victim_that_answers_labels_is_led_by_the_stand_in():
+    def labels_only(texts):
+        return np.eye(2)[np.array(mean_weight(texts)).argmax(axis=1)]
+
+    texts = make_texts(60, seed=9, length=16)
+    labels = np.array(mean_weight(texts)).argmax(axis=1).tolist()
+    led = discotext.attack(labels_only, (texts, labels), candidates=FINDER, budget=0.3)
+    greedy = discotext.attack(labels_only, (texts, labels), "greedy", candidates=FINDER, budget=0.3)
+    ours, theirs = (next(iter(one.summary.solvers.values())) for one in (led, greedy))
+    assert list(led.summary.solvers) == ["disco"]
+    assert ours.success_rate > theirs.success_rate

@@ -189,6 +189,11 @@ def _correlate(true: Floats, predicted: Floats, groups: Ints) -> float | None:
     if len(rows) < 10:
         return None
     pairs = [(one[rows] - one[base[rows]]).ravel() for one in (true, predicted)]
+    # A victim that answers labels says the same of most variants, which is no order to be predicted.
+    moved = np.flatnonzero(np.abs(pairs[0]) > 1e-9 * max(float(np.abs(pairs[0]).max()), 1e-12))
+    if len(moved) < 10:
+        return None
+    pairs = [one[moved] for one in pairs]
     ranks = [np.argsort(np.argsort(one, kind="stable"), kind="stable").astype(np.float64) for one in pairs]
     if any(one.std() == 0 for one in pairs):
         return 0.0
