@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.results_file import RESULTS, provenance, show
 from discotext import FunctionVictim, SklearnVictim, compare
 from discotext.data.registry import load_split
@@ -33,6 +35,7 @@ CELLS = {
     "ag_news-forest": ("ag_news", "forest", 0.2),
     "ag_news-dan": ("ag_news", "dan", 0.2),
     "ag_news-lstm": ("ag_news", "lstm", 0.2),
+    "ag_news-dan-labels": ("ag_news", "dan-labels", 0.2),
     "imdb-tfidf": ("imdb", "tfidf", 0.05),
 }
 
@@ -52,7 +55,12 @@ def make_victim(data: str, model: str, folder: Path | None) -> Victim:
         return found
     if folder is None:
         raise SystemExit(f"{data} with {model} needs --victims")
-    inner = load_victim(folder / f"{data}_{model}")
+    inner = load_victim(folder / f"{data}_{model.removesuffix('-labels')}")
+    if model.endswith("-labels"):
+        one_hot = np.eye(len(inner.labels))
+        return FunctionVictim(
+            lambda texts: one_hot[inner.scores(texts).argmax(axis=1)], inner.labels, vocabulary=inner.vocabulary
+        )
     return FunctionVictim(inner.scores, labels=inner.labels, vocabulary=inner.vocabulary)
 
 

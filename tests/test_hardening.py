@@ -140,8 +140,8 @@ def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path):
         make_data(), scores, candidates=make_finder(), budgets=FEW, most_loss=50, recipes=["merged:100"], out=tmp_path
     )
     assert found.matrix[OWN].after >= found.matrix[OWN].before
-    if found.chosen != "plain":
-        assert MergedWords.parse((tmp_path / "merged_words.json").read_bytes(), "file").codes
+    assert found.chosen == "merged:100"
+    assert MergedWords.parse((tmp_path / "merged_words.json").read_bytes(), "file").codes
     with pytest.raises(ValueError, match=r"cannot be trained here.*merged"):
         discotext.harden(make_data(), scores, recipes=["adversarial"])
 
@@ -151,7 +151,6 @@ def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path):
     ("data", "settings", "says"),
     [
         (make_data(20), {}, "16 training texts"),
-        ((["a film"] * 50 + ["a plot"], [0] * 50 + [1]), {"test": make_data(30)}, None),
         (make_data(), {"test": make_data()}, "are training texts"),
         (make_data(), {"recipes": ["adversarial"]}, "needs training by gradients"),
         (make_data(), {"most_loss": -1}, "most_loss is -1"),
@@ -160,8 +159,6 @@ def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path):
     ],
 )
 def test_what_cannot_be_hardened_is_refused_in_a_sentence(data, settings, says):
-    if says is None:
-        return
     with pytest.raises(ValueError, match=says):
         discotext.harden(data, "tfidf", candidates=make_finder(), **settings)
 
@@ -208,7 +205,7 @@ def test_a_network_learns_to_hold_by_merging_and_exchanging(tmp_path):
 
 
 @needs_torch
-def test_a_transformer_is_fine_tuned_on_exchanged_words_and_saved(tmp_path):
+def test_a_transformer_is_fine_tuned_on_exchanged_words_and_saved(tmp_path, monkeypatch):
     pytest.importorskip("transformers")
     from discotext.victims.huggingface import HuggingFaceVictim
     from tests.tiny_models import classifier, word_pieces
@@ -226,10 +223,27 @@ def test_a_transformer_is_fine_tuned_on_exchanged_words_and_saved(tmp_path):
     )  # fmt: skip
     assert np.array_equal(victim.scores(texts[:4]), before)  # the user's own model stays as it is
     assert set(found.trials) == {"plain", "merged:100+adversarial"}
-    if found.chosen != "plain":
-        loaded = discotext.victims.load_victim(tmp_path / "h")
-        assert np.allclose(loaded.scores(texts[:4]), found.victim.scores(texts[:4]), atol=1e-4)
-        assert loaded.labels == victim.labels
+
+    from discotext.data.examples import Examples
+    from discotext.experiment.hardening import transformer_trainer
+    from discotext.experiment.hardening.task import Task
+
+    monkeypatch.setattr(transformer_trainer, "RATE", 3e-3)  # random weights need larger steps than trained ones
+    examples = Examples.of(texts, labels, victim.labels)
+    trainer = transformer_trainer.TransformerTrainer(victim, epochs=4)
+    made = trainer.train(Recipe.parse("merged:100+adversarial"), Task(examples, make_finder(), 0.3, 0))
+    assert log_loss(made, examples) < 0.8 * log_loss(victim, examples)
+    made.save(tmp_path / "saved")
+    loaded = discotext.victims.load_victim(tmp_path / "saved")
+    assert np.allclose(loaded.scores(texts[:4]), made.scores(texts[:4]), atol=1e-4)
+    assert loaded.labels == victim.labels
+
+
+def log_loss(victim, examples) -> float:
+    scores = victim.scores(examples.texts)
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    chances = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return -float(chances[np.arange(len(examples)), examples.labels].mean())
 
 
 def test_a_given_model_keeps_its_own_order_of_classes():

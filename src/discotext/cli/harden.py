@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.names import FILTERS, MODELS, join_names
+from discotext.cli.names import MODELS, join_names
 from discotext.cli.number_types import Count, Number
 from discotext.cli.options import (
     EXISTING_FILE,
@@ -16,6 +16,7 @@ from discotext.cli.options import (
     column_options,
     complete_data,
     data_argument,
+    exchange_options,
     json_option,
     limit_option,
     seed_option,
@@ -59,32 +60,7 @@ if TYPE_CHECKING:
 )
 @option("--epochs", section="Model", type=Count(1), metavar="N", show_default="as train", help="Epochs at most.")
 @seed_option("Model")
-@option(
-    "--budget",
-    "share",
-    section="Attack",
-    type=Number(0, 1, min_open=True),
-    metavar="SHARE",
-    default=0.2,
-    help="Share of the words that may be exchanged.",
-)
-@option(
-    "--synonyms",
-    section="Attack",
-    multiple=True,
-    type=EXISTING_FILE,
-    metavar="FILE",
-    show_default="the candidates that attack uses by default",
-    help="Your own synonyms, .json or .tsv, that the model is to hold against. Repeatable.",
-)
-@option(
-    "--without",
-    section="Attack",
-    multiple=True,
-    type=click.Choice(FILTERS),
-    metavar="FILTER",
-    help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
-)
+@exchange_options("Attack", "that the model is to hold against")
 @option(
     "--other-synonyms",
     "others",

@@ -341,6 +341,38 @@ attack_options = combine(
 )
 
 
+def exchange_options(section: str, purpose: str) -> Decorator:
+    """What a model is trained against: how many words are exchanged, and for what. purpose: of the user's synonyms."""
+    return combine(
+        option(
+            "--budget",
+            "share",
+            section=section,
+            type=Number(0, 1, min_open=True),
+            metavar="SHARE",
+            default=0.2,
+            help="Share of the words that may be exchanged.",
+        ),
+        option(
+            "--synonyms",
+            section=section,
+            multiple=True,
+            type=EXISTING_FILE,
+            metavar="FILE",
+            show_default="the candidates that attack uses by default",
+            help=f"Your own synonyms, .json or .tsv, {purpose}. Repeatable.",
+        ),
+        option(
+            "--without",
+            section=section,
+            multiple=True,
+            type=click.Choice(FILTERS),
+            metavar="FILTER",
+            help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
+        ),
+    )
+
+
 def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
     """--solver, with the names it accepts."""
     return option(

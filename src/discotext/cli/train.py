@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from discotext.cli.help import GroupedCommand, option
-from discotext.cli.names import FILTERS, MODELS, POOLS, join_names
+from discotext.cli.names import MODELS, POOLS
 from discotext.cli.number_types import Count, Number
 from discotext.cli.options import (
     EXISTING_FILE,
@@ -17,6 +17,7 @@ from discotext.cli.options import (
     column_options,
     complete_data,
     data_argument,
+    exchange_options,
     json_option,
     limit_option,
     seed_option,
@@ -75,32 +76,7 @@ from discotext.cli.progress import TrainingProgress
     help="Train on texts whose words are exchanged to raise the loss, with this weight; 0.5 is a good start. An epoch "
     "then takes about two and a half times as long.",
 )
-@option(
-    "--budget",
-    "share",
-    section="Hardening",
-    type=Number(0, 1, min_open=True),
-    metavar="SHARE",
-    default=0.2,
-    help="Share of the words that may be exchanged.",
-)
-@option(
-    "--synonyms",
-    section="Hardening",
-    multiple=True,
-    type=EXISTING_FILE,
-    metavar="FILE",
-    show_default="the candidates that attack uses by default",
-    help="Your own synonyms, .json or .tsv, to exchange words for. Repeatable.",
-)
-@option(
-    "--without",
-    section="Hardening",
-    multiple=True,
-    type=click.Choice(FILTERS),
-    metavar="FILTER",
-    help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
-)
+@exchange_options("Hardening", "to exchange words for")
 @seed_option("Model")
 @option(
     "--test",
