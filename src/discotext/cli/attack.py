@@ -22,9 +22,6 @@ from discotext.cli.output import (
 )
 from discotext.cli.progress import AttackProgress
 
-LEARNT, VARIANTS = 300, 4  # texts that a stand-in learns from, as in `discotext.victims.surrogate`
-ONCE = 20  # queries that identify and calibrate a victim
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -78,6 +75,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
     from discotext.experiment.certificate import find_largest, make_certificates
+    from discotext.experiment.stand_in import ONCE
     from discotext.text.candidates import make_candidates
 
     as_json, passes, price = options.pop("as_json"), options.pop("passes", None), options.pop("price")
@@ -93,7 +91,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         columns=(options.pop("text_column"), options.pop("label_column")),
         **{
             name: options.pop(name)
-            for name in ("limit", "seed", "target", "trust", "accept_all", "surrogate", "most_queries")
+            for name in ("limit", "seed", "target", "trust", "accept_all", "surrogate", "most_queries", "total_queries")
         },
         candidates=make_candidates(**options, accept=lowest),  # the options that are left
     )
@@ -140,7 +138,9 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
 
 def estimate_cost(job: Job, price: float) -> str:
     """What a run may cost, as far as that is known before it begins."""
-    learning = LEARNT * (1 + VARIANTS) if job.learns and job.learnt is None else 0
+    from discotext.experiment.stand_in import ONCE, count_lessons
+
+    learning = count_lessons(job)
     if job.most_queries is None or job.passes is not None:
         hint = "texts and proofs" if job.passes is not None else "texts: use --most-queries for a limit"
         return f"learning takes at most {learning:,} queries ({learning * price:,.2f}); the rest depends on the {hint}"

@@ -23,6 +23,14 @@ query_options = combine(
         help="Maximum number of queries (forward passes) per text.",
     ),
     option(
+        "--total-queries",
+        section="Queries",
+        type=Count(1),
+        metavar="N",
+        show_default="no limit",
+        help="Maximum number of queries of the whole run, learning included; each text gets an equal share.",
+    ),
+    option(
         "--price",
         section="Queries",
         type=Number(0),

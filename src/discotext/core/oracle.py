@@ -88,6 +88,13 @@ class PricedOracle(Oracle, Protocol):
 
 
 @runtime_checkable
+class FreeSlopesOracle(RelaxedOracle, PricedOracle, Protocol):
+    """A relaxed oracle that says whether its slopes take no pass of the model. Without this, they take one."""
+
+    free_slopes: bool
+
+
+@runtime_checkable
 class BatchOracle(Oracle, Protocol):
     """An oracle that keeps the batch it was built for; `solve` then checks that it is the one that is solved."""
 
@@ -133,6 +140,12 @@ def can(oracle: Oracle, ability: type) -> bool:
     False
     """
     return isinstance(innermost(oracle), ability)
+
+
+def has_free_slopes(oracle: Oracle) -> bool:
+    """Whether the slopes of an oracle, seen through its wrappers, take no pass of the model."""
+    inner = innermost(oracle)
+    return isinstance(inner, FreeSlopesOracle) and inner.free_slopes
 
 
 def innermost(oracle: Oracle) -> Oracle:

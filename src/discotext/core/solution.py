@@ -38,6 +38,7 @@ class Solution:
     oracle_seconds: of those, what was spent inside the oracle.
     error: why the oracle failed, when it did.
     bounds: how often the oracle was asked for bounds.
+    reached_after: the forwards after which the goal was first reached, before pruning; None where it was not.
     below: it is proved that no choice with fewer changes than this reaches the goal; 0 or 1 where nothing is proved.
     """
 
@@ -52,6 +53,7 @@ class Solution:
     error: str | None = None
     below: int = 0
     bounds: int = 0
+    reached_after: int | None = None
 
     @property
     def changes(self) -> int:

@@ -18,7 +18,7 @@ from discotext.experiment.record import Budget, Record
 from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
-from discotext.experiment.stand_in import SURROGATE, WITHOUT_GRADIENTS, learn, load_surrogate
+from discotext.experiment.stand_in import SURROGATE, learn, load_surrogate, share_out
 from discotext.experiment.summary import Tally
 from discotext.search.solver import Solver, check_solver
 from discotext.solvers import SOLVERS, make_solver
@@ -30,7 +30,7 @@ from discotext.victims.registry import load_examples, load_victim
 from discotext.victims.victim import Victim
 
 Watch = Callable[[int, int, Sequence[Record]], None]
-WITH_GRADIENTS = "disco"  # what `auto` means; without them, and without a stand-in, it is another
+WITH_SLOPES, WITHOUT_SLOPES = "disco", "greedy"  # what `auto` means
 LONG = 20_000  # words in a text
 
 
@@ -54,6 +54,7 @@ def attack(
     executor: Executor | None = None,
     surrogate: Any = "auto",
     most_queries: int | None = None,
+    total_queries: int | None = None,
 ) -> Result:
     """Attack a text classifier: replace a few words of each text so that its predicted label flips.
 
@@ -78,6 +79,8 @@ def attack(
     surrogate: what gives slopes for a victim without gradients: "auto" is a stand-in learnt from its own scores,
         another victim lends its gradients, a file is a stand-in that a run has kept, and "none" means none.
     most_queries: calls of the model that a text may take, one for each text asked.
+    total_queries: calls of the model that the whole run may take, learning a stand-in included; each text gets an equal
+        share.
 
     >>> def scores(texts):
     ...     return [[text.count("purchased"), 0.5] for text in texts]
@@ -103,6 +106,7 @@ def attack(
         executor=executor,
         surrogate=surrogate,
         most_queries=most_queries,
+        total_queries=total_queries,
     )
 
 
@@ -126,6 +130,7 @@ def compare(
     chunk: int = CHUNK,
     surrogate: Any = "auto",
     most_queries: int | None = None,
+    total_queries: int | None = None,
 ) -> Result:
     """Attack the same texts, with the same candidates and budgets, by several solvers.
 
@@ -148,6 +153,7 @@ def compare(
         chunk=check_whole("chunk", chunk, 1),
         surrogate=surrogate,
         most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 3),
+        total_queries=None if total_queries is None else check_whole("total_queries", total_queries, 1),
     )
     return run(job, out, watch, executor)
 
@@ -188,11 +194,12 @@ def make_job(
     asked: tuple[Budget, ...] = (),
     surrogate: Any = "auto",
     most_queries: int | None = None,
+    total_queries: int | None = None,
 ) -> Job:
     """Load the victim and the data, and describe the work. columns: of texts and labels, in a file or data frame."""
     model = load_victim(victim, trust)
     examples = load_examples(model, data, columns)
-    return Job(
+    job = Job(
         victim=model,
         examples=examples if limit is None else examples.sample(limit, seed),
         candidates=candidates or Candidates(),
@@ -207,10 +214,10 @@ def make_job(
         passes=passes,
         asked=asked,
         surrogate=surrogate != "none",
-        automatic=list(solvers) == ["auto"],
         most_queries=most_queries,
         **load_surrogate(model, surrogate, trust),
     )
+    return job if total_queries is None else share_out(job, total_queries)
 
 
 def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates:
@@ -237,7 +244,7 @@ def make_solvers(
         if isinstance(given, str):
             name = given.replace("_", "-")
             if name == "auto":
-                name = WITH_GRADIENTS if victim.gradients or surrogate else WITHOUT_GRADIENTS
+                name = WITH_SLOPES if victim.gradients or surrogate else WITHOUT_SLOPES
             solver = make_solver(name)
         else:
             check_solver(given)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from discotext.core.arrays import Floats
+from discotext.core.learning_oracle import LearningOracle
 from discotext.core.objectives import Objective, Targeted, Untargeted
 from discotext.core.oracle import Oracle, RelaxedOracle, UnavailableError, name_ability
 from discotext.data.examples import Examples
@@ -31,7 +32,7 @@ from discotext.text.candidates import Candidates
 from discotext.text.space import Space
 from discotext.version import __version__
 from discotext.victims.registry import load_victim
-from discotext.victims.surrogate import LEARNT, Surrogate, SurrogateOracle, TransferOracle, make_lessons
+from discotext.victims.surrogate import LEARNT, Surrogate, foresee_gains, make_lessons
 from discotext.victims.victim import Victim, compute_scores, evaluate, measure_tolerance
 
 CHUNK = 64  # texts of a unit: enough to fill calls, and little to lose when one is interrupted
@@ -82,7 +83,7 @@ class Job:
     tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
     surrogate: whether a stand-in gives slopes for a victim without gradients. learnt: one that was learnt from the
         victim's scores. lender: another victim instead, with gradients.
-    automatic: whether the solver was chosen for the user. most_queries: forward passes that a text may take.
+    most_queries: forward passes that a text may take. lessons: texts that a stand-in is learnt from, at most.
     """
 
     victim: Victim
@@ -104,8 +105,8 @@ class Job:
     surrogate: bool = False
     learnt: Surrogate | None = None
     lender: Victim | None = None
-    automatic: bool = False
     most_queries: int | None = None
+    lessons: int = LEARNT
 
     def __post_init__(self) -> None:
         if not self.solvers or not self.budgets:
@@ -159,7 +160,7 @@ class Job:
         progress: called with the number of texts that have been asked about, and of all.
         """
         budget = self.budgets[-1]
-        some = self.examples.sample(LEARNT, self.seed).texts
+        some = self.examples.sample(self.lessons, self.seed).texts
         texts, groups = make_lessons(Space.of(some, self.finder, share=budget.share, words=budget.words), self.seed)
         scores, queries = np.full((len(texts), len(self.victim.labels)), np.nan), 0
         for begin in range(0, len(texts), self.chunk):
@@ -179,10 +180,18 @@ class Job:
         oracle = self.victim.oracle(space, objective)
         if not self._lends_slopes(solver):
             return oracle
+        batch, everyone = space.batch, np.arange(len(space))
         if self.lender is not None:
-            return TransferOracle(oracle, self.lender.oracle(space, objective))
-        assert self.learnt is not None, "learn a stand-in first"
-        return SurrogateOracle(oracle, space, objective, self.learnt, scores)
+            lender = self.lender.oracle(space, objective)
+            assert isinstance(lender, RelaxedOracle), "the lender was checked for gradients"
+            _, slopes = lender.relaxed(everyone, batch.one_hot(batch.originals()))
+            prior = slopes - slopes[batch.starts][batch.position_of]
+            squares = np.bincount(batch.row_of, weights=prior**2, minlength=len(batch))
+            sizes = np.sqrt(squares / np.maximum(batch.widths, 1))
+        else:
+            assert self.learnt is not None, "learn a stand-in first"
+            prior, sizes = foresee_gains(self.learnt, space, objective, scores)
+        return LearningOracle(oracle, batch, prior, sizes, objective.value(scores, everyone))
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is sent: the first texts only, and no victim where it can be loaded by its name."""

@@ -76,6 +76,7 @@ class Record:
     unknown_swaps: changes that put in a word the victim does not know.
     space: a hash of the search space of the text; None where it was not attacked.
     forwards, backwards: passes of the model for this text. seconds: its share of the time.
+    flipped_after: the forward passes after which the label was first flipped; what follows makes the changes fewer.
     victim_seconds: of those, the part inside the victim. unit: the unit of work. error: why the victim failed.
     bounds: how often bounds were asked for. radius: up to how many changed words the label is proved to stay; None
     where that is not known. verdict, reason: of `certify`: robust, broken, open or wrong, and why it is open.
@@ -114,6 +115,7 @@ class Record:
     error: str | None = None
     bounds: int = 0
     radius: int | None = None
+    flipped_after: int | None = None
     verdict: str | None = None
     reason: str | None = None
     similarity: float | None = None

@@ -9,14 +9,14 @@ from typing import Any
 
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import Job
-from discotext.solvers import make_solver
 from discotext.victims.registry import load_victim
-from discotext.victims.surrogate import read_surrogate
+from discotext.victims.surrogate import VARIANTS, read_surrogate
 from discotext.victims.victim import Victim
 
 SURROGATE = "surrogate.npz"  # the stand-in of a run, in its folder
-POOR = 0.2  # rank correlation below which a stand-in is not relied on
-WITHOUT_GRADIENTS = "greedy"  # what `auto` means then
+ONCE = 20  # queries that identify and calibrate a victim, at most
+LEARNING = 0.2  # share of all queries that learning may take
+LEAST = 3  # queries of a text: as it is, one change, and the check
 
 
 def load_surrogate(victim: Victim, given: Any, trust: bool) -> dict[str, Any]:
@@ -38,10 +38,28 @@ def load_surrogate(victim: Victim, given: Any, trust: bool) -> dict[str, Any]:
     return {"lender": lender}
 
 
+def count_lessons(job: Job) -> int:
+    """The queries that learning a stand-in may take."""
+    return job.lessons * (1 + VARIANTS) if job.learns and job.learnt is None else 0
+
+
+def share_out(job: Job, total: int) -> Job:
+    """The job with a limit for each text and for learning, so that all of it takes at most `total` queries."""
+    attacks = len(job.examples) * len(job.budgets) * len(job.solvers)
+    job = replace(job, lessons=min(job.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1)))
+    each = (total - ONCE - count_lessons(job)) // max(attacks, 1)
+    if each < LEAST:
+        raise ValueError(
+            f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow "
+            f"{LEAST * attacks + count_lessons(job) + ONCE:,} or more, or attack fewer texts (limit)"
+        )
+    return replace(job, most_queries=each if job.most_queries is None else min(each, job.most_queries))
+
+
 def learn(job: Job, kept: Path | None, notify: Notify = ignore) -> Job:
     """The job with its stand-in: the one that is kept beside the run, or a new one.
 
-    Where the stand-in predicts the victim poorly, `auto` means greedy, and a search that was asked for is warned of.
+    One that predicts the victim poorly is warned of, and not relied on.
     """
     if not job.learns:
         return job
@@ -53,11 +71,10 @@ def learn(job: Job, kept: Path | None, notify: Notify = ignore) -> Job:
         raise ValueError(f"{kept.parent} holds a run without a stand-in; choose another folder, or --surrogate none")
     learnt = known or job.learn(lambda done, of: notify(f"learning from {done:,} of {of:,} texts"))
     notify("")
-    if learnt.correlation is None or learnt.correlation >= POOR:
-        return replace(job, learnt=learnt)
-    said = f"a stand-in predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f})"
-    if job.automatic:
-        warnings.warn(f"{said}; greedy, which does without, is used", stacklevel=4)
-        return replace(job, learnt=learnt, solvers={WITHOUT_GRADIENTS: make_solver(WITHOUT_GRADIENTS)})
-    warnings.warn(f"{said}; greedy does without (--surrogate none)", stacklevel=4)
+    if learnt.poor:
+        warnings.warn(
+            f"a stand-in predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f}); the "
+            "search learns from its own answers alone",
+            stacklevel=4,
+        )
     return replace(job, learnt=learnt)

@@ -150,7 +150,7 @@ def spread(name: str, estimate: Estimate | None) -> dict[str, float | None]:
 # What figures are made of: some hundred bytes, where a record has two thousand.
 LINE = np.dtype(
     [("budget", object), ("solver", object), ("space", "S16")]
-    + [(name, np.int64) for name in ("id", "changes", "words", "forwards", "backwards")]
+    + [(name, np.int64) for name in ("id", "changes", "words", "forwards", "backwards", "flipped_after")]
     + [(name, np.int64) for name in ("looked_at", "changeable", "candidates", "unknown_swaps")]
     + [(name, np.float64) for name in ("seconds", "victim_seconds", "accepted", "all_accepted")]
     + [
@@ -167,7 +167,9 @@ def make_line(row: Record) -> tuple[Any, ...]:
     after = row.predicted if row.status == "failed" or row.tied else row.adversarial_predicted
     # Names that were read from a file are new strings in every record; one of each is enough.
     names = sys.intern(str(row.run_budget)), sys.intern(row.solver)
-    counts = row.id, len(row.changes), row.words, row.forwards, row.backwards
+    # Runs of earlier versions do not say when a label was first flipped.
+    flipped = row.forwards if row.flipped_after is None else row.flipped_after
+    counts = row.id, len(row.changes), row.words, row.forwards, row.backwards, flipped
     # Nobody has looked for candidates where a worker died, or in runs of earlier versions.
     looked_at = 0 if row.changeable is None else row.words
     covered = looked_at, row.changeable or 0, row.candidates or 0, row.unknown_swaps

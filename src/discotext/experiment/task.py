@@ -193,6 +193,7 @@ def finish(
                 victim_seconds=record.victim_seconds + found.oracle_seconds + asking,
                 error=evaluation.errors[number] or found.error,
                 bounds=found.bounds,
+                flipped_after=None if found.reached_after is None else record.forwards + found.reached_after,
                 radius=find_radius(found, status, record.budget),
             )
         )

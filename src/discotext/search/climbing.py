@@ -10,6 +10,7 @@ position back, and exchange, which does the last and the first together when the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
 
@@ -230,6 +231,18 @@ class Places:
             new[row] = place not in self._known
             self._known.add(place)
         return new
+
+    def visit_some(self, climbers: Climbers, count: int) -> Ints:
+        """Rows of the first `count` climbers of each problem at new places; only those places are known from now on."""
+        found, taken = [], Counter[int]()
+        marks = fingerprints(climbers.choices).tolist()
+        for row, (problem, mark) in enumerate(zip(climbers.problems.tolist(), marks, strict=True)):
+            place = (problem, mark[0], mark[1])
+            if taken[problem] < count and place not in self._known:
+                taken[problem] += 1
+                self._known.add(place)
+                found.append(row)
+        return np.array(found, dtype=np.int64)
 
 
 def slopes_at(oracle: RelaxedOracle, climbers: Climbers, layout: Batch, smoothing: float) -> Floats:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
-from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, name_ability
+from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, has_free_slopes, name_ability
 from discotext.core.problem import Batch, count_changes
 from discotext.core.solution import Solution, Status
 from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
@@ -148,6 +148,7 @@ class Loop:
         self.reached: Bools = np.zeros(len(batch), dtype=bool)
         self.proved: Bools = np.zeros(len(batch), dtype=bool)
         self.unstable: Bools = np.zeros(len(batch), dtype=bool)
+        self.reached_after: Ints = np.full(len(batch), -1)  # −1: not yet
         self.below: Ints = np.zeros(len(batch), dtype=np.int64)
         self.seconds: Floats = np.zeros(len(batch))
         self.active: Ints = np.arange(len(batch))
@@ -247,6 +248,8 @@ class Loop:
         self.choices[rows, width:] = 0
         self.scores[rows] = scores[chosen]
         self.reached[rows] = reached[chosen]
+        first = rows[reached[chosen] & (self.reached_after[rows] < 0)]
+        self.reached_after[first] = self.counted.forwards[first] - self.counted.bounds[first]
         # A solver that has tried everything with fewer changes has proved that fewer do not do.
         self.proved[rows[reached[chosen] & (changes[chosen] <= self.below[rows])]] = True
 
@@ -276,12 +279,16 @@ class Loop:
         reached = self.reached[rows]
         floors = np.where(reached, -np.inf if self.goal is None else self.goal, self.scores[rows])
         self.active = rows
+        tuning = solver.tuning
+        if has_free_slopes(self.oracle):
+            proposals, rounds = tuning.frugal_pruning
+            tuning = replace(tuning, pruning_proposals=proposals, pruning_rounds=rounds)
         self.choices[rows], self.scores[rows] = prune(
             self.batch,
             self.oracle,
             Kept(rows, self.choices[rows], self.scores[rows], floors, ~reached),
             Search.of(self.counted, self.goal, seed),
-            solver.tuning,
+            tuning,
             # A limit on gradients is for the solver to spend.
             gradients=can(self.oracle, RelaxedOracle) and np.isinf(self.counted.max_backwards),
             exchange=not solver.restricts,
@@ -343,7 +350,15 @@ class Loop:
             error=self.guarded.failures.get(index),
             below=self._find_below(index),
             bounds=int(self.counted.bounds[index]),
+            reached_after=self._count_to_goal(index),
         )
+
+    def _count_to_goal(self, index: int) -> int | None:
+        """The forwards after which the goal was first reached; all of them, if it was pruning that did so."""
+        if not self.reached[index]:
+            return None
+        every = int(self.counted.forwards[index] - self.counted.bounds[index])
+        return every if self.reached_after[index] < 0 else int(self.reached_after[index])
 
     def _find_below(self, index: int) -> int:
         """The number of changes below which it is proved that nothing reaches the goal."""

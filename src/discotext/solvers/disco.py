@@ -13,14 +13,14 @@ Small problems are not searched but enumerated, and their answers are proved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.oracle import RelaxedOracle
+from discotext.core.oracle import RelaxedOracle, has_free_slopes
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.sampling import interior_point, trim
@@ -28,6 +28,7 @@ from discotext.search.beam import search_beam
 from discotext.search.climbing import Allowance, Climbers, Places, climb
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.frank_wolfe import frank_wolfe, spread_start
+from discotext.search.frugal import search_frugally
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
@@ -79,7 +80,13 @@ class Disco(Solver):
                 yield from enumerate_levels(batch, oracle, np.flatnonzero(small))
                 problems = np.flatnonzero(~small)
                 problems = problems[is_active(problems, (yield nothing(batch)))]
-        if len(problems):
+        if not len(problems):
+            return
+        if has_free_slopes(oracle):
+            queries = np.maximum(self.multiple * greedy_passes(batch), self.tuning.frugal_queries)
+            tuning = replace(self.tuning, frugal_hope=np.inf) if self.thorough else self.tuning
+            yield from search_frugally(batch, oracle, search, problems, queries, tuning)
+        else:
             yield from self._search(batch, oracle, search, plan, problems)
 
     def plan(self, goal: float | None) -> Plan:

@@ -39,6 +39,7 @@ class LinearSlopesOracle(TextOracle):
     """A `TextOracle` whose victim is a linear pipeline, with slopes that cost nothing."""
 
     exact_at_vertices = False  # a token may reach across the edge of a word
+    free_slopes = True
 
     def __init__(self, victim: Victim, space: Space, objective: Objective, pipeline: LinearPipeline) -> None:
         super().__init__(victim, space, objective)

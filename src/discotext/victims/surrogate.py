@@ -5,9 +5,8 @@ contribution comes from the word itself and from its vector, so that words which
 
     score(text) ≈ b + mean over words w of (u_w + V · vector_w)          ridge regression on the victim's scores
 
-Its slopes lead the search, and the victim gives every score. Each answer then corrects the slopes of its own text
-(`Belief`): the gains of all swaps are normally distributed around what the stand-in says, those of one position alike,
-because they all lose the same word. A swap of which little is known is given the benefit of the doubt.
+It says beforehand what swaps gain; the victim gives every score, and each answer corrects what is believed of its text
+(`discotext.core.gain_model`).
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.arrays import Floats, Ints
 from discotext.core.objectives import Objective
-from discotext.core.oracle import Oracle, RelaxedOracle, Request
-from discotext.core.problem import Batch
 from discotext.core.sampling import random_choices
 from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.space import Space
@@ -32,11 +29,8 @@ from discotext.text.vectors import WordVectors
 from discotext.text.words import split
 from discotext.victims.victim import Victim
 
-# Chosen on training texts of AG News with an LSTM (see benchmarks/queries.py).
-SHARED = 0.5  # of the variance of a swap's gain that is common to all candidates of a position
-NOISE = 0.03  # variance that no sum over swaps explains, for each change, in units of that of a swap's gain
-OPTIMISM = 1.0  # standard deviations that are added to what is believed of a swap
 LEARNT, VARIANTS = 300, 4  # texts to learn from, and how often each is asked with words exchanged at random
+POOR = 0.2  # rank correlation below which a stand-in is worse than none
 PENALTIES = np.geomspace(1e-4, 10, 11)  # of the ridge regression, in units of the mean eigenvalue
 
 
@@ -55,6 +49,11 @@ class Surrogate:
     spread: float
     correlation: float | None = None
     queries: int = 0
+
+    @property
+    def poor(self) -> bool:
+        """Whether its gains have little to do with the true ones."""
+        return self.correlation is not None and self.correlation < POOR
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -215,132 +214,19 @@ def make_lessons(space: Space, seed: int) -> tuple[list[str], Ints]:
     return texts, np.array(groups)
 
 
-class Belief:
-    """What is believed of the gains of one text's swaps, corrected by every answer.
+def foresee_gains(surrogate: Surrogate, space: Space, objective: Objective, scores: Floats) -> tuple[Floats, Floats]:
+    """What a stand-in says that each candidate of a space gains, flat, and (B,) how far that is off at one swap.
 
-    prior: (K,) gains by candidate. counts: the number of candidates of each position. size: the standard deviation of
-    what the prior misses at one candidate.
+    A poor one says nothing, and all is left to the answers. scores: (B, C) what the victim says of the original texts.
     """
-
-    def __init__(self, prior: Floats, counts: Ints, size: float) -> None:
-        self.prior = prior
-        self.first = np.cumsum(counts) - counts
-        self.position = np.repeat(np.arange(len(counts)), counts)
-        self.variance = max(size, 1e-9) ** 2
-        self._chosen: list[Ints] = []
-        self._gains: list[float] = []
-        self._slopes: Floats | None = None
-
-    def add(self, candidates: Ints, gain: float) -> None:
-        """Learn that these candidates together gain so much."""
-        self._chosen.append(candidates)
-        self._gains.append(gain)
-        self._slopes = None
-
-    def slopes(self) -> Floats:
-        """(K,) the gains that are believed now, and the benefit of the doubt; 0 for the words themselves."""
-        if self._slopes is None:
-            mean, variance = self.estimate()
-            self._slopes = mean + OPTIMISM * np.sqrt(variance)
-            self._slopes[self.first] = 0.0
-        return self._slopes
-
-    def estimate(self) -> tuple[Floats, Floats]:
-        """(K,) the mean and the variance of every gain, given all answers."""
-        rows, width = len(self._gains), len(self.prior)
-        if not rows:
-            return self.prior.copy(), np.full(width, self.variance)
-        chosen, places = np.zeros((rows, width)), np.zeros((rows, len(self.first)))
-        for row, candidates in enumerate(self._chosen):
-            chosen[row, candidates] = 1.0
-            places[row, self.position[candidates]] = 1.0
-        shared, own = SHARED * self.variance, (1 - SHARED) * self.variance
-        covariance = shared * places @ places.T + own * chosen @ chosen.T
-        covariance[np.diag_indices(rows)] += NOISE * self.variance * np.maximum(chosen.sum(axis=1), 1)
-        cross = own * chosen + shared * places[:, self.position]
-        missed = np.array(self._gains) - chosen @ self.prior
-        solved = np.linalg.solve(covariance, np.column_stack([missed, cross]))
-        left = self.variance - (cross * solved[:, 1:]).sum(axis=0)
-        return self.prior + cross.T @ solved[:, 0], np.maximum(left, 0.0)
-
-
-class SurrogateOracle:
-    """An oracle with the victim's scores and the slopes of a stand-in, which learns from every answer.
-
-    oracle: of the victim. scores: (B, C) what the victim says of the original texts.
-    """
-
-    exact_at_vertices = False
-
-    def __init__(
-        self, oracle: Oracle, space: Space, objective: Objective, surrogate: Surrogate, scores: Floats
-    ) -> None:
-        self.oracle, self.space, self.objective, self.surrogate, self.scores = (
-            oracle,
-            space,
-            objective,
-            surrogate,
-            scores,
-        )
-        everyone = np.arange(len(space))
-        self._before = objective.value(scores, everyone)
-        self._slope = objective.slope(scores, everyone)
-        self._beliefs: dict[int, Belief] = {}
-
-    @property
-    def batch(self) -> Batch:
-        return self.space.batch
-
-    def score(self, problems: Ints, choices: Choices) -> Floats:
-        found = np.asarray(self.oracle.score(problems, choices), dtype=np.float64)
-        for row, problem in enumerate(problems.tolist()):
-            belief = self._believe(problem)
-            choice = choices[row, : int(self.batch.sizes[problem])].astype(np.int64)
-            changed = np.flatnonzero(choice)
-            if len(changed):
-                belief.add(belief.first[changed] + choice[changed], float(found[row] - self._before[problem]))
-        return found
-
-    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
-        layout = self.batch.take(problems)
-        slopes = np.concatenate([self._believe(problem).slopes() for problem in problems.tolist()] or [np.empty(0)])
-        gains = np.bincount(layout.row_of, weights=slopes * alpha, minlength=len(problems))
-        return self._before[problems] + gains, slopes
-
-    def cost(self, request: Request) -> tuple[Ints, Ints]:
-        """A slope asks the victim nothing."""
-        none = np.zeros(len(request), dtype=np.int64)
-        return (none, none) if request.kind == "relaxed" else (np.ones_like(none), none)
-
-    def _believe(self, problem: int) -> Belief:
-        if problem not in self._beliefs:
-            options = self.space.options[problem]
-            counts = np.array([len(words) for words in options], dtype=np.int64)
-            slope, length = self._slope[problem], max(len(options), 1)
-            given = self.surrogate.contributions([word for words in options for word in words]) @ slope / length
-            gains = given - np.repeat(given[np.cumsum(counts) - counts], counts)
-            size = self.surrogate.spread * float(np.linalg.norm(slope)) / length
-            self._beliefs[problem] = Belief(gains, counts, max(size, float(gains.std()) if len(gains) else 0.0))
-        return self._beliefs[problem]
-
-
-class TransferOracle:
-    """An oracle with the victim's scores and the gradients of another victim."""
-
-    exact_at_vertices = False
-
-    def __init__(self, oracle: Oracle, lender: Oracle) -> None:
-        if not isinstance(lender, RelaxedOracle):
-            raise TypeError("the lender's oracle has no method `relaxed`; give a victim with gradients")
-        self.oracle, self.lender = oracle, lender
-
-    def score(self, problems: Ints, choices: Choices) -> Floats:
-        return np.asarray(self.oracle.score(problems, choices))
-
-    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
-        return self.lender.relaxed(problems, alpha)
-
-    def cost(self, request: Request) -> tuple[Ints, Ints]:
-        """A slope asks the victim nothing."""
-        none = np.zeros(len(request), dtype=np.int64)
-        return (none, none) if request.kind == "relaxed" else (np.ones_like(none), none)
+    slopes = objective.slope(scores, np.arange(len(space)))
+    words = [word for options in space.options for some in options for word in some]
+    batch = space.batch
+    lengths = np.maximum(batch.sizes, 1)
+    given = surrogate.contributions(words) if words else np.zeros((0, slopes.shape[1]))
+    worth = (given * (slopes / lengths[:, None])[batch.row_of]).sum(axis=1)
+    gains = worth - worth[batch.starts][batch.position_of]
+    sizes = surrogate.spread * np.linalg.norm(slopes, axis=1) / lengths
+    squares = np.bincount(batch.row_of, weights=gains**2, minlength=len(batch))
+    sizes = np.maximum(sizes, np.sqrt(squares / np.maximum(batch.widths, 1)))
+    return (np.zeros_like(gains) if surrogate.poor else gains), sizes

@@ -16,7 +16,8 @@ from discotext.support.files import atomic_file, describe_write_error, write_ato
 # The order of columns; their types come from the fields of a record, so that an empty column keeps its type.
 ORDER = """id solver share allowed accept label predicted adversarial_predicted status score adversarial_score words
 budget changed changes text adversarial_text seed space forwards backwards seconds victim_seconds error tied tolerance
-changeable candidates unknown_swaps bounds radius verdict reason similarity perplexity_original perplexity""".split()
+changeable candidates unknown_swaps bounds radius flipped_after verdict reason similarity perplexity_original
+perplexity""".split()
 COLUMNS = {name: "int64" if name == "changed" else column_type(name) for name in ORDER}
 
 

@@ -1,0 +1,59 @@
+"""Slopes for an oracle that has none: learnt from its own answers, while it is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discotext.core.arrays import Choices, Floats, Ints, segment_argmax
+from discotext.core.gain_model import GainModel
+from discotext.core.oracle import Oracle, Request
+from discotext.core.problem import Batch
+
+
+class LearningOracle:
+    """The scores of an oracle without slopes, and slopes that are learnt from them; they cost nothing.
+
+    prior: flat, what each candidate is said to gain. sizes: (B,) how far that is off, see `GainModel`.
+    originals: (B,) the scores of the originals.
+    """
+
+    exact_at_vertices = False
+    free_slopes = True
+
+    def __init__(self, oracle: Oracle, batch: Batch, prior: Floats, sizes: Floats, originals: Floats) -> None:
+        self.oracle, self.batch, self.originals = oracle, batch, originals
+        self._prior, self._sizes = prior, sizes
+        self._models: dict[int, GainModel] = {}
+
+    def score(self, problems: Ints, choices: Choices) -> Floats:
+        found = np.asarray(self.oracle.score(problems, choices), dtype=np.float64)
+        useful = np.isfinite(found) & (choices != 0).any(axis=1)
+        for problem in np.unique(problems[useful]).tolist():
+            rows = np.flatnonzero(useful & (problems == problem))
+            gains = found[rows] - self.originals[problem]
+            self._model(problem).learn(choices[rows, : int(self.batch.sizes[problem])], gains)
+        return found
+
+    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        """What is believed at the choices that the mixtures are nearest to."""
+        layout = self.batch.take(problems)
+        nearest = layout.dense(segment_argmax(alpha, layout.starts, layout.position_of)[0], 0).astype(np.int32)
+        values, slopes = np.empty(len(problems)), np.empty(len(alpha))
+        for row, problem in enumerate(problems.tolist()):
+            model, choice = self._model(problem), nearest[row, : int(layout.sizes[row])]
+            values[row] = self.originals[problem] + model.expect(choice)
+            slopes[layout.first_candidate[row] : layout.first_candidate[row + 1]] = model.find_gains(choice)
+        return values, slopes
+
+    def cost(self, request: Request) -> tuple[Ints, Ints]:
+        """A slope asks the model nothing."""
+        none = np.zeros(len(request), dtype=np.int64)
+        return (none, none) if request.kind == "relaxed" else (np.ones_like(none), none)
+
+    def _model(self, problem: int) -> GainModel:
+        if problem not in self._models:
+            batch = self.batch
+            part = slice(*batch.first_candidate[[problem, problem + 1]])
+            counts = batch.counts[batch.first_position[problem] : batch.first_position[problem + 1]]
+            self._models[problem] = GainModel(self._prior[part], counts, float(self._sizes[problem]))
+        return self._models[problem]
