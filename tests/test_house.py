@@ -34,8 +34,8 @@ ORDER = {
     "masked_lm tag_features tagging candidates merging space",
     "data": "catalogue labels columns examples files registry",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
-    "linear_pipeline linear_text linear_slopes linear_bound surrogate function neural remote "
-    "scikit subwords huggingface saved registry",
+    "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "
+    "function neural remote scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
     "experiment": "judges record queries summary certificate coverage quality run_folder job preflight run proof "
@@ -106,7 +106,7 @@ def test_solve_knows_no_solver_and_theory_is_used_by_one_command_alone():
 
 
 # What is asked for an attribute here does not come from us: a user's object, a library's, or a class's own fields.
-FOREIGN = {"victims/linear_pipeline.py",
+FOREIGN = {"victims/linear_pipeline.py", "victims/linear_features.py", "victims/linear_reader.py",
            "victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
            "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
            "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",
