@@ -22,10 +22,10 @@ ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
     "core": "arrays gain_model objectives padding problem reach chain_reach embedding oracle learning_oracle "
     "relaxation penalty rounding sampling solution swaps wrappers multilinear oracle_check",
-    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal rounds survey sweep "
-    "pruning loop",
-    "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
-    "left_to_right local_search random ranked_greedy stochastic_greedy",
+    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal population rounds survey "
+    "sweep pruning loop",
+    "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact genetic gradient_greedy greedy "
+    "lazy_greedy left_to_right local_search particle_swarm random ranked_greedy stochastic_greedy",
     "theory": "activation hardness linear_bag random_networks rates verdict independence change_matroid "
     "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
     "counterexamples",
@@ -34,8 +34,8 @@ ORDER = {
     "masked_lm tag_features tagging candidates merging space",
     "data": "catalogue labels columns examples files registry",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
-    "linear_pipeline linear_text linear_slopes linear_bound surrogate function neural remote "
-    "scikit subwords huggingface saved registry",
+    "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "
+    "function neural remote scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
     "experiment": "judges record queries summary certificate coverage quality run_folder job preflight run proof "
@@ -106,7 +106,7 @@ def test_solve_knows_no_solver_and_theory_is_used_by_one_command_alone():
 
 
 # What is asked for an attribute here does not come from us: a user's object, a library's, or a class's own fields.
-FOREIGN = {"victims/linear_pipeline.py",
+FOREIGN = {"victims/linear_pipeline.py", "victims/linear_features.py", "victims/linear_reader.py",
            "victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
            "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
            "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",

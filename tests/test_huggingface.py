@@ -374,3 +374,23 @@ def test_the_extra_is_named_when_it_is_missing():
     code += "from discotext.victims.huggingface import *\nHuggingFaceVictim('hf:x')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'pip install "discotext[hf]"' in done.stderr.splitlines()[-1]
+
+
+def test_a_saved_model_is_loaded_only_as_it_was_saved(tmp_path):
+    folder = tmp_path / "v"
+    make("Bert", num_labels=2).save(folder)
+    files = sorted(path for path in (folder / "model").iterdir())
+    assert {"config.json", "model.safetensors"} <= {path.name for path in files}
+    assert discotext.victims.load_victim(folder).scores(SENTENCES).shape == (3, 2)
+    for path in files:
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        with pytest.raises(ValueError, match="does not match its checksum"):
+            discotext.victims.load_victim(folder)
+        path.unlink()
+        with pytest.raises(ValueError, match=f"model/{path.name} is missing"):
+            discotext.victims.load_victim(folder)
+        path.write_bytes(content)
+    (folder / "model" / "model-00002.safetensors").write_bytes(b"other weights")
+    with pytest.raises(ValueError, match=r"model-00002.safetensors does not match its checksum"):
+        discotext.victims.load_victim(folder)

@@ -15,6 +15,7 @@ from discotext.core.wrappers import Counted
 from discotext.search import Search, Stop
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.pruning import Kept, prune
+from discotext.search.solver import drive
 from discotext.search.tuning import DEFAULT
 from discotext.solvers import (
     SOLVERS,
@@ -24,17 +25,21 @@ from discotext.solvers import (
     DiscoFrankWolfe,
     DiscoProximal,
     Exact,
+    Genetic,
     GradientGreedy,
     Greedy,
     LazyGreedy,
     LeftToRight,
     LocalSearch,
+    ParticleSwarm,
     Random,
     RankedGreedy,
     StochasticGreedy,
     make_solver,
 )
 from discotext.solvers.disco import greedy_passes
+from discotext.solvers.genetic import weigh
+from discotext.solvers.particle_swarm import accelerate
 from discotext.theory import Changes, LinearBag, best_among, greedy, make_random_recurrent_unit, subset_sum
 from discotext.theory.random_networks import RandomNetworks
 from tests.conftest import Quadratic, Table, feasible, problems
@@ -300,6 +305,68 @@ def test_a_wider_beam_is_no_worse_on_average():
     assert means == sorted(means)
 
 
+# Populations
+
+POPULATIONS = [Genetic(), ParticleSwarm()]
+
+
+@pytest.mark.parametrize("solver", POPULATIONS, ids=repr)
+def test_a_population_finds_the_best_more_often_than_greedy_and_than_random_draws(solver):
+    networks = RandomNetworks(range(30), positions=8, candidates=4, budget=3)
+    best, greedily, found = (solve(networks.batch, networks, one) for one in (Exact(), Greedy(), solver))
+    floor = solve(networks.batch, networks, Random(draws=21 * 60))
+    hits, by_greedy, by_chance = (
+        np.mean([one.score >= top.score - 1e-9 for one, top in zip(some, best, strict=True)])
+        for some in (found, greedily, floor)
+    )
+    assert hits > by_greedy
+    assert hits > by_chance
+
+
+@pytest.mark.parametrize("solver", POPULATIONS, ids=repr)
+def test_a_population_asks_once_a_generation_for_all_problems_and_no_more_than_it_says(solver):
+    calls = []
+
+    class Counting(RandomNetworks):
+        def score(self, rows, choices):
+            calls.append(len(rows))
+            return super().score(rows, choices)
+
+    networks = Counting(range(10), positions=20, candidates=6, budget=5)
+    counted = Counted(networks, networks.batch)
+    proposals = []
+    everyone = np.arange(len(networks.batch))
+    drive(solver.propose(networks.batch, counted, Search.of(counted)), lambda one: proposals.append(one) or everyone)
+    each = 60 * solver.tries if isinstance(solver, Genetic) else 60
+    assert len(calls) == len(proposals) == 21
+    assert max(calls) <= 10 * each
+    assert (counted.forwards <= 21 * each).all()
+
+
+@pytest.mark.parametrize("solver", POPULATIONS, ids=repr)
+def test_a_population_keeps_costs_within_their_limit(solver):
+    costs = ((0.0, 1.0, 9.0), (0.0, 2.0, 0.5), (0.0, 0.5, 0.5), (0.0, 1.0, 3.0))
+    batch = Batch.of([Problem((3, 3, 3, 3), 3, costs, 2.0), Problem((3, 3), 2)])
+    oracle = Quadratic(batch, seed=3)
+    first, _ = solve(batch, oracle, solver)
+    assert sum(own[candidate] for own, candidate in zip(costs, first.choice, strict=True)) <= 2.0
+    assert first.score == pytest.approx(solve(batch, oracle, Exact())[0].score)
+
+
+def test_parents_are_drawn_by_score_whatever_its_scale():
+    scores = np.array([[0.0, 1.0, 2.0, -np.inf]])
+    weights = weigh(scores, 1.0)
+    np.testing.assert_allclose(weights, weigh(100 * scores - 7, 1.0))
+    spread = np.std([0.0, 1.0, 2.0])
+    np.testing.assert_allclose(weights[0] / weights[0, 0], [1, np.exp(1 / spread), np.exp(2 / spread), 0])
+
+
+def test_a_particle_speeds_up_where_it_differs_from_the_best():
+    places, own, leaders = (np.array([[row]], dtype=np.int32) for row in ([0, 0, 1], [0, 1, 2], [0, 1, 1]))
+    faster = accelerate(np.zeros((1, 1, 3)), places, own, leaders, keep=0.75)
+    np.testing.assert_allclose(faster[0, 0], [-1.5, 1.5, 0.0])
+
+
 # Exact
 
 
@@ -554,6 +621,9 @@ def test_greedy_passes_are_what_greedy_spends():
         (lambda: LocalSearch(guide="stars"), "'auto', 'gradient' or 'random'"),
         (lambda: RankedGreedy(rank="length"), "'auto', 'deletion' or 'swap'"),
         (lambda: GradientGreedy(patience=0), "patience is 0"),
+        (lambda: Genetic(population=1), "population is 1; choose 2 or more"),
+        (lambda: Genetic(temperature=0.0), "temperature is 0.0"),
+        (lambda: ParticleSwarm(iterations=-1), "iterations is -1; choose 0 or more"),
         (lambda: make_solver("grady"), "there is no solver 'grady'"),
     ],
 )

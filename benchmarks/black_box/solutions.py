@@ -21,7 +21,10 @@ from discotext.search import Stop
 from discotext.solvers import make_solver
 
 WITH_GRADIENTS = ("disco", "disco-high", "disco-adam", "disco-proximal", "disco-frank-wolfe", "gradient-greedy")
-WITHOUT = ("greedy lazy-greedy stochastic-greedy left-to-right ranked-greedy beam local-search exact random").split()
+WITHOUT = (
+    "greedy lazy-greedy stochastic-greedy left-to-right ranked-greedy beam local-search genetic particle-swarm exact "
+    "random"
+).split()
 TROUBLES = ("none", "none", "none", "raise", "nan", "infinite", "shape", "raise in relaxed", "memory")
 NEAR = 1e-9  # rounding error of a sum in another order
 

@@ -20,6 +20,8 @@ SOLVERS = (
     "gradient-greedy",
     "beam",
     "local-search",
+    "genetic",
+    "particle-swarm",
     "exact",
     "random",
 )

@@ -11,11 +11,13 @@ from discotext.solvers.disco_adam import DiscoAdam
 from discotext.solvers.disco_frank_wolfe import DiscoFrankWolfe
 from discotext.solvers.disco_proximal import DiscoProximal
 from discotext.solvers.exact import Exact
+from discotext.solvers.genetic import Genetic
 from discotext.solvers.gradient_greedy import GradientGreedy
 from discotext.solvers.greedy import Greedy
 from discotext.solvers.lazy_greedy import LazyGreedy
 from discotext.solvers.left_to_right import LeftToRight
 from discotext.solvers.local_search import LocalSearch
+from discotext.solvers.particle_swarm import ParticleSwarm
 from discotext.solvers.random import Random
 from discotext.solvers.ranked_greedy import RankedGreedy
 from discotext.solvers.stochastic_greedy import StochasticGreedy
@@ -34,6 +36,8 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "gradient-greedy": GradientGreedy,
     "beam": Beam,
     "local-search": LocalSearch,
+    "genetic": Genetic,
+    "particle-swarm": ParticleSwarm,
     "exact": Exact,
     "random": Random,
 }
@@ -59,11 +63,13 @@ __all__ = [
     "DiscoFrankWolfe",
     "DiscoProximal",
     "Exact",
+    "Genetic",
     "GradientGreedy",
     "Greedy",
     "LazyGreedy",
     "LeftToRight",
     "LocalSearch",
+    "ParticleSwarm",
     "Random",
     "RankedGreedy",
     "StochasticGreedy",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,31 +29,46 @@ def write_folder(
     labels: tuple[str, ...],
     settings: Mapping[str, Any],
     files: Mapping[str, bytes],
+    written: Sequence[str] = (),
 ) -> None:
-    """Write files to a folder, which is created if needed. The settings are written last, and complete it."""
+    """Write files to a folder, which is created if needed. The settings are written last, and complete it.
+
+    written: names of files that are in the folder already, such as `model/config.json`; they get checksums, too.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = {
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    described = {
         "format": FORMAT,
         "version": __version__,
         "model": dict(model),
         "labels": list(labels),
         **{key: value for key, value in settings.items() if key not in RESERVED},
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+        "sha256": checksums | {name: compute_checksum(folder / name) for name in written},
     }
     for name, content in files.items():
         write_atomically(folder / name, content)
-    write_atomically(folder / SETTINGS, (json.dumps(written, indent=2, ensure_ascii=False) + "\n").encode())
+    write_atomically(folder / SETTINGS, (json.dumps(described, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def compute_checksum(path: Path) -> str:
+    """The SHA-256 of a file, which need not fit into memory."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_file(folder: Path, settings: Mapping[str, Any], name: str, found: str | None = None) -> None:
+    """Raise ValueError if a file is missing or has changed. found: its checksum, if that is known."""
+    if not (folder / name).is_file():
+        raise ValueError(f"{folder} is an incomplete victim: {name} is missing; train it again")
+    if (found or compute_checksum(folder / name)) != settings["sha256"].get(name):
+        raise ValueError(f"{folder / name} does not match its checksum in settings.json; train the victim again")
 
 
 def read_file(folder: Path, settings: Mapping[str, Any], name: str) -> bytes:
     """Return the content of a file; raise ValueError if it is missing or has changed."""
-    path = folder / name
-    if not path.is_file():
-        raise ValueError(f"{folder} is an incomplete victim: {name} is missing; train it again")
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != settings["sha256"].get(name):
-        raise ValueError(f"{path} does not match its checksum in settings.json; train the victim again")
+    content = (folder / name).read_bytes() if (folder / name).is_file() else b""
+    check_file(folder, settings, name, hashlib.sha256(content).hexdigest())
     return content
 
 

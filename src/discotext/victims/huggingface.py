@@ -97,7 +97,8 @@ class HuggingFaceVictim(Victim):
         inner.mkdir(parents=True, exist_ok=True)
         self.reader.model.save_pretrained(inner, safe_serialization=True)
         self.reader.tokeniser.save_pretrained(inner)
-        write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, more or {})
+        written = sorted(path.relative_to(folder).as_posix() for path in inner.rglob("*") if path.is_file())
+        write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, more or {}, written)
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """(N, C) logits."""

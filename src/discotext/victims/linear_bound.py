@@ -25,6 +25,7 @@ from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.oracle import Request
 from discotext.core.reach import NEVER, ROUNDING, Reach
 from discotext.text.space import Space
+from discotext.victims.linear_model import LinearModel
 from discotext.victims.linear_pipeline import LinearPipeline
 from discotext.victims.linear_slopes import LinearSlopes
 from discotext.victims.linear_text import LinearText, find_vanishing, read_text
@@ -41,9 +42,9 @@ class LinearSlopesOracle(TextOracle):
     exact_at_vertices = False  # a token may reach across the edge of a word
     free_slopes = True
 
-    def __init__(self, victim: Victim, space: Space, objective: Objective, pipeline: LinearPipeline) -> None:
+    def __init__(self, victim: Victim, space: Space, objective: Objective, model: LinearModel) -> None:
         super().__init__(victim, space, objective)
-        self.slopes = LinearSlopes(space, objective, pipeline)
+        self.slopes = LinearSlopes(space, objective, model)
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
         return self.slopes.relaxed(problems, alpha)
@@ -55,8 +56,15 @@ class LinearSlopesOracle(TextOracle):
 class LinearOracle(LinearSlopesOracle):
     """The same, with bounds."""
 
-    def __init__(self, victim: Victim, space: Space, objective: DifferenceObjective, pipeline: LinearPipeline) -> None:
-        super().__init__(victim, space, objective, pipeline)
+    def __init__(
+        self,
+        victim: Victim,
+        space: Space,
+        objective: DifferenceObjective,
+        model: LinearModel,
+        pipeline: LinearPipeline,
+    ) -> None:
+        super().__init__(victim, space, objective, model)
         self.differences, self.pipeline = objective, pipeline
         self._vanishing: dict[int, list[int]] = {}
         self._texts: dict[tuple[int, tuple[int, ...]], LinearText | None] = {}

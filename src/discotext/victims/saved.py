@@ -12,7 +12,7 @@ from typing import Any
 from discotext.support.extras import require
 from discotext.text.merging import MergedWords
 from discotext.victims.encoded import MERGED, Encoded
-from discotext.victims.folder import read_file, read_settings
+from discotext.victims.folder import check_file, read_file, read_settings
 from discotext.victims.victim import Victim
 
 
@@ -48,6 +48,10 @@ def _load_model(folder: Path, settings: Mapping[str, Any], trust: bool) -> Victi
         # A name that is no folder would be looked for on the hub.
         if not (folder / MODEL).is_dir():
             raise ValueError(f"{folder} is an incomplete victim: {MODEL} is missing; train it again")
+        listed = [name for name in settings["sha256"] if name.startswith(f"{MODEL}/")]
+        weights = [f"{MODEL}/{path.name}" for path in sorted((folder / MODEL).glob("*.safetensors"))]
+        for name in [f"{MODEL}/config.json", *listed, *weights]:
+            check_file(folder, settings, name)
         model = HuggingFaceVictim((folder / MODEL).resolve())
         model.name = str(folder)
         return model

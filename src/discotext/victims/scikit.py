@@ -27,7 +27,9 @@ from discotext.support.extras import require
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
 from discotext.victims.linear_bound import LinearOracle, LinearSlopesOracle, agrees
+from discotext.victims.linear_model import LinearModel
 from discotext.victims.linear_pipeline import LinearPipeline, UnknownPartError, read_linear
+from discotext.victims.linear_reader import read_model
 from discotext.victims.scikit_vocabulary import find_vocabulary
 from discotext.victims.victim import TextOracle, Victim
 
@@ -41,6 +43,12 @@ FLOOR = -1e4
 # A model's weights hardly compress. A file that would unpack to more bytes than this, and to this many times its size,
 # is not a model.
 LARGEST_UNPACKED, LARGEST_RATIO = 100_000_000, 50
+
+
+PROBE = "This is a long text about a good film, and a very bad book."
+# By how much, at most, the scores of a pipeline that was taken apart for its slopes may differ from its own; single
+# precision is good enough for slopes.
+AGREES = 1e-4
 
 
 class UntrustedError(ValueError):
@@ -75,8 +83,10 @@ class SklearnVictim(Victim):
         write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, files)
 
     def oracle(self, space: Space, objective: Objective) -> Oracle:
-        """Return an oracle; with bounds if the pipeline is linear after a word vectoriser."""
-        linear = self._linear
+        """Return an oracle; with slopes and bounds if the pipeline is linear after vectorisers that have them."""
+        linear, model = self._linear, self._model
+        if model is None:
+            return TextOracle(self, space, objective)
         if isinstance(linear, LinearPipeline) and isinstance(objective, DifferenceObjective):
             # The originals, and as many texts with words exchanged.
             some = space.take(range(min(CHECKED, len(space))))
@@ -84,15 +94,26 @@ class SklearnVictim(Victim):
             texts = [str(text) for text in some.texts]
             texts += [some.text(number, choice) for number, choice in enumerate(drawn)]
             if agrees(linear, self, texts):
-                return LinearOracle(self, space, objective, linear)
-        if isinstance(linear, LinearPipeline):
-            return LinearSlopesOracle(self, space, objective, linear)
-        return TextOracle(self, space, objective)
+                return LinearOracle(self, space, objective, model, linear)
+        return LinearSlopesOracle(self, space, objective, model)
 
     @property
     def gradients(self) -> bool:  # type: ignore[override]
-        """Whether the pipeline is linear after a word vectoriser, so that its weights give the slopes."""
-        return isinstance(self._linear, LinearPipeline)
+        """Whether the pipeline is linear after its vectorisers, so that its weights give the slopes."""
+        return self._model is not None
+
+    @cached_property
+    def _model(self) -> LinearModel | None:
+        """The pipeline taken apart for its slopes; None if it cannot be, or if this gives other scores than it does."""
+        try:
+            model = read_model(self.pipeline)
+            probes = make_probes(model)
+            ours, theirs = np.array([model.score(text) for text in probes]), self.scores(probes)
+        except Exception:  # UnknownPartError, or whatever reading a third-party estimator may raise
+            return None
+        # Objectives compare classes: what is added to all of them makes no difference.
+        ours, theirs = (some - some.mean(axis=1, keepdims=True) for some in (ours, theirs))
+        return model if np.allclose(ours, theirs, atol=AGREES * (1 + np.abs(theirs).max())) else None
 
     @cached_property
     def _linear(self) -> LinearPipeline | str:
@@ -139,6 +160,19 @@ class SklearnVictim(Victim):
             f"{self.name} has none of {', '.join(METHODS)} with a score for each of its {len(self.labels)} classes; "
             "choose a classifier that has one of them, or wrap it in CalibratedClassifierCV"
         )
+
+
+def make_probes(model: LinearModel) -> list[str]:
+    """Some texts of terms that a model gives weight to, on which to compare it with the pipeline."""
+    terms = []
+    for block in (block for member in model.members for block in member.blocks):
+        # Where terms are hashed, any may have a column with weight.
+        some = list(block.vectoriser.vocabulary or (f"word{number}" for number in range(2000)))
+        some = some[:: max(len(some) // 2000, 1)]
+        columns, _ = block.vectoriser.locate(some)
+        heavy = np.argsort(-np.abs(block.weights[:, columns]).sum(axis=0), kind="stable")[:12]
+        terms += [some[number] for number in heavy.tolist()]
+    return [PROBE, *(" ".join(terms[first::4]) for first in range(4)), *terms[:1]]
 
 
 def load_sklearn(path: str | Path, trust: bool = False) -> SklearnVictim:
