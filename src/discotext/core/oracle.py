@@ -13,6 +13,7 @@ Problem numbers are always those of the full batch, also after other problems ha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -89,9 +90,12 @@ class PricedOracle(Oracle, Protocol):
 
 @runtime_checkable
 class FreeSlopesOracle(RelaxedOracle, PricedOracle, Protocol):
-    """A relaxed oracle that says whether its slopes take no pass of the model. Without this, they take one."""
+    """A relaxed oracle whose slopes take no pass of the model.
 
-    free_slopes: bool
+    slack: how many times the gain that slopes promise may be true; below 1 where they are optimistic themselves.
+    """
+
+    slack: float
 
 
 @runtime_checkable
@@ -144,8 +148,13 @@ def can(oracle: Oracle, ability: type) -> bool:
 
 def has_free_slopes(oracle: Oracle) -> bool:
     """Whether the slopes of an oracle, seen through its wrappers, take no pass of the model."""
+    return isinstance(innermost(oracle), FreeSlopesOracle)
+
+
+def find_slack(oracle: Oracle) -> float:
+    """How many times the gain that the slopes of an oracle promise may be true; infinite where it does not say."""
     inner = innermost(oracle)
-    return isinstance(inner, FreeSlopesOracle) and inner.free_slopes
+    return inner.slack if isinstance(inner, FreeSlopesOracle) else math.inf
 
 
 def innermost(oracle: Oracle) -> Oracle:

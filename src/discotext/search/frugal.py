@@ -3,7 +3,7 @@
 Slopes that come from a stand-in, or from the weights of a linear model, are as good before a question as after it, and
 better with every answer. So each round takes the slopes at the best choice so far, and asks for the choice that they
 point to and for the moves that they value most: three questions, and then the slopes again. A problem is given up when
-what the slopes promise would not bring it to its goal; slopes that are learnt are optimistic about what is not known.
+what the slopes promise, with some slack, would not bring it to its goal.
 """
 
 from __future__ import annotations
@@ -21,9 +21,19 @@ from discotext.search.tuning import Tuning
 
 
 def search_frugally(
-    batch: Batch, oracle: RelaxedOracle, search: Search, problems: Ints, queries: Floats, tuning: Tuning
+    batch: Batch,
+    oracle: RelaxedOracle,
+    search: Search,
+    problems: Ints,
+    queries: Floats,
+    slack: float,
+    tuning: Tuning,
 ) -> Proposals:
-    """Follow free slopes from the originals of these problems. queries: (B,) what each problem may spend."""
+    """Follow free slopes from the originals of these problems.
+
+    queries: (B,) what each problem may spend. slack: how many times the gain that slopes promise may be true; a problem
+    that would not reach its goal even then is given up.
+    """
     best = Climbers.at(batch, oracle, problems, np.zeros((len(problems), 0), dtype=np.int32))
     limit = search.spent(np.arange(len(batch))) + queries
     asked, idle = Places(), np.zeros(len(batch), dtype=np.int64)
@@ -40,8 +50,8 @@ def search_frugally(
         pointed[:, : vertex.shape[1]] = vertex
         choices = np.concatenate([pointed, moves.apply(best.choices)])
         order = np.argsort(rows, kind="stable")
-        if search.goal is not None:
-            hopeful = best.scores + tuning.frugal_hope * promise >= search.goal
+        if search.goal is not None and np.isfinite(slack):
+            hopeful = best.scores + slack * promise >= search.goal
             order = order[hopeful[rows[order]]]
         wanted = Climbers(best.problems[rows], choices, np.zeros(len(rows))).take(order)
         picked = order[asked.visit_some(wanted, tuning.frugal_questions)]

@@ -40,8 +40,6 @@ class Tuning:
         Half the proposals: 2.78 changes instead of 2.76, for 4 passes fewer. Twice as many find no more.
     frugal_questions: choices asked for in each round where slopes are free (`search_frugally`).
     frugal_queries: what a problem may spend there, at the default effort.
-    frugal_hope: a problem is given up there when this share of the gain that the slopes promise would not reach the
-        goal.
     frugal_pruning: moves per round, and rounds, of pruning there.
     pruning_swaps: swaps that thorough pruning measures one by one. Half: 10 passes fewer and the same changes.
     """
@@ -65,7 +63,6 @@ class Tuning:
     pruning_swaps: int = 48
     frugal_questions: int = 3
     frugal_queries: float = 200.0
-    frugal_hope: float = 0.8
     frugal_pruning: tuple[int, int] = (3, 2)
 
 

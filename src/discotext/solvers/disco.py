@@ -13,14 +13,14 @@ Small problems are not searched but enumerated, and their answers are proved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.oracle import RelaxedOracle, has_free_slopes
+from discotext.core.oracle import RelaxedOracle, find_slack, has_free_slopes
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.sampling import interior_point, trim
@@ -84,8 +84,8 @@ class Disco(Solver):
             return
         if has_free_slopes(oracle):
             queries = np.maximum(self.multiple * greedy_passes(batch), self.tuning.frugal_queries)
-            tuning = replace(self.tuning, frugal_hope=np.inf) if self.thorough else self.tuning
-            yield from search_frugally(batch, oracle, search, problems, queries, tuning)
+            slack = np.inf if self.thorough else find_slack(oracle)
+            yield from search_frugally(batch, oracle, search, problems, queries, slack, self.tuning)
         else:
             yield from self._search(batch, oracle, search, plan, problems)
 

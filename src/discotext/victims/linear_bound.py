@@ -40,7 +40,7 @@ class LinearSlopesOracle(TextOracle):
     """A `TextOracle` whose victim is a linear pipeline, with slopes that cost nothing."""
 
     exact_at_vertices = False  # a token may reach across the edge of a word
-    free_slopes = True
+    slack = 2.0  # a whole swap is more than a small step
 
     def __init__(self, victim: Victim, space: Space, objective: Objective, model: LinearModel) -> None:
         super().__init__(victim, space, objective)
