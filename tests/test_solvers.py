@@ -15,6 +15,7 @@ from discotext.core.wrappers import Counted
 from discotext.search import Search, Stop
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.pruning import Kept, prune
+from discotext.search.rounds import climb_greedily
 from discotext.search.solver import drive
 from discotext.search.tuning import DEFAULT
 from discotext.solvers import (
@@ -689,3 +690,33 @@ def test_with_limits_nothing_is_spent_on_rebuilding(stop):
         assert one.forwards <= (stop.forwards or np.inf)
         assert one.backwards <= (stop.backwards or np.inf)
         assert not one.reached or one.score >= goal
+
+
+@pytest.mark.parametrize("effort", ["default", "high"])
+def test_where_greedy_is_cheap_disco_reaches_every_goal_that_greedy_reaches(effort):
+    networks = RandomNetworks(range(40), positions=9, candidates=4, budget=3)
+    batch = networks.batch
+    ends = np.array([solution.score for solution in solve(batch, networks, Greedy())])
+    before = networks.score(np.arange(len(batch)), batch.originals())
+    for share in (0.6, 1.0):
+        goals = before + share * (ends - before)
+        for number in range(0, len(batch), 8):
+            goal = float(goals[number])
+            greedy, ours = (
+                solve(batch, networks, solver, goal=goal)
+                for solver in (Greedy(), Disco(effort=effort, enumerate=False))
+            )
+            reached = [one.reached for one in greedy]
+            assert all(mine.reached for mine, theirs in zip(ours, reached, strict=True) if theirs)
+
+
+def test_climbing_greedily_ends_where_greedy_ends():
+    networks = RandomNetworks(range(10), positions=8, candidates=3, budget=3)
+    batch = networks.batch
+    some = np.array([1, 4, 7])
+    ended = drive(climb_greedily(batch, networks, some), lambda proposal: np.arange(len(batch)))
+    wanted = solve(batch, networks, Greedy())
+    for problem, choice, score in zip(ended.problems, ended.choices, ended.scores, strict=True):
+        assert score >= wanted[problem].score - 1e-12
+        assert np.count_nonzero(choice) <= 3
+    assert sorted(ended.problems.tolist()) == some.tolist()

@@ -38,6 +38,9 @@ class Tuning:
         99.0 % in 497 passes. Double: 100 % in 1,993.
     pruning_proposals, pruning_rounds: moves per round, and rounds, spent looking for a choice with one change fewer.
         Half the proposals: 2.78 changes instead of 2.76, for 4 passes fewer. Twice as many find no more.
+    greedy_passes: where greedy search would spend no more than this, the search begins with it: a gradient costs as
+        much as four forwards, and the first steps take several.
+    last_share: share of the way to the goal that may be missing for a high effort to end with greedy search.
     frugal_questions: choices asked for in each round where slopes are free (`search_frugally`).
     frugal_queries: what a problem may spend there, at the default effort.
     frugal_pruning: moves per round, and rounds, of pruning there.
@@ -61,6 +64,8 @@ class Tuning:
     pruning_proposals: int = 16
     pruning_rounds: int = 4
     pruning_swaps: int = 48
+    greedy_passes: float = 100.0
+    last_share: float = 0.1
     frugal_questions: int = 3
     frugal_queries: float = 200.0
     frugal_pruning: tuple[int, int] = (3, 2)

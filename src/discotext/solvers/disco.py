@@ -13,6 +13,7 @@ Small problems are not searched but enumerated, and their answers are proved.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Literal
@@ -29,6 +30,7 @@ from discotext.search.climbing import Allowance, Climbers, Places, climb
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.frank_wolfe import frank_wolfe, spread_start
 from discotext.search.frugal import search_frugally
+from discotext.search.rounds import climb_greedily
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
@@ -118,18 +120,25 @@ class Disco(Solver):
         before[problems] = oracle.score(problems, batch.originals()[problems])
         spent = search.spent(everything)
         allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
-        start = spread_start(batch.take(problems))
-        met = yield from frank_wolfe(batch, oracle, problems, start, tuning.frank_wolfe_steps)
+        cheap = (greedy_passes(batch)[problems] <= tuning.greedy_passes) & (search.goal is not None)
+        best = yield from climb_greedily(batch, oracle, problems[cheap])
+        start = spread_start(batch.take(problems[~cheap]))
+        met = yield from frank_wolfe(batch, oracle, problems[~cheap], start, tuning.frank_wolfe_steps)
         ended = yield from climb(
             batch, oracle, met.best(plan.starts), allowance, tuning, smoothing=plan.smoothing, goal=search.goal
         )
-        best = ended.best(1)
+        best = (best + ended).best(1)
+        best = best.take(is_active(best.problems, (yield nothing(batch))))
         allowance.limit = spent + plan.allow(batch, best, before, search.goal)
         beamed = best.problems[plan.passes >= beam_passes(batch.take(best.problems), tuning.beam_width)]
         if plan.distant and len(beamed):
             yield from search_beam(batch, oracle, beamed, tuning.beam_width)
             best = best.take(is_active(best.problems, (yield nothing(batch))))
-        yield from self._restart(batch, oracle, search, plan, best, allowance)
+        left = yield from self._restart(batch, oracle, search, plan, best, allowance)
+        if self.thorough and search.goal is not None:
+            # Where little is missing, the moves that greedy would have made have the last word.
+            near = plan.miss(left, before, search.goal) <= tuning.last_share
+            yield from climb_greedily(batch, oracle, np.setdiff1d(left.problems[near], problems[cheap]))
 
     def _restart(
         self,
@@ -139,14 +148,16 @@ class Disco(Solver):
         plan: Plan,
         best: Climbers,
         allowance: Allowance,
-    ) -> Proposals:
-        """Survey the best place of each problem, or start anew, while it can be paid for."""
+    ) -> Generator[Proposal, Ints, Climbers]:
+        """Survey the best place of each problem, or start anew, while it can be paid for; returns the best of all."""
         tuning, surveyed, idle = self.tuning, Places(), np.zeros(len(batch), dtype=np.int64)
+        done = best.take(np.empty(0, dtype=np.int64))
         while True:
             payable = allowance.affords(best.problems, 3 + tuning.proposals)
-            best = best.take(payable & (idle[best.problems] < tuning.idle_waves))
+            going = payable & (idle[best.problems] < tuning.idle_waves)
+            done, best = done + best.take(~going), best.take(going)
             if not len(best):
-                return
+                return done
             asked, before = best.problems, search.spent(best.problems)
             here = allowance.affords(best.problems, 2 + tuning.surveyed_swaps) & surveyed.visit(best) & plan.surveys
             new = survey(batch, oracle, best.take(here), tuning)
@@ -160,6 +171,7 @@ class Disco(Solver):
             # In a small space all that is near has been asked before, and a wave may cost nothing and find nothing.
             idle[asked] = np.where(search.spent(asked) == before, idle[asked] + 1, 0)
             active = yield ended.proposal()
+            done = done.take(is_active(done.problems, active))
             best = (best.take(is_active(best.problems, active)) + ended.take(is_active(ended.problems, active))).best(1)
 
 
@@ -188,12 +200,16 @@ class Plan:
         """(B,) passes for each problem, including those spent so far."""
         near = np.ones(len(batch))
         if goal is not None:
-            with np.errstate(invalid="ignore"):
-                missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
-            # Of an infinite goal, or where only forbidden choices were met, the whole way is missing.
-            missing = np.where(np.isnan(missing), 1.0, missing)
-            near[best.problems] = np.clip(1 - missing / self.missing, 0, 1)
+            near[best.problems] = np.clip(1 - self.miss(best, before, goal) / self.missing, 0, 1)
         return np.asarray(near * np.maximum(self.passes, self.multiple * greedy_passes(batch)))
+
+    @staticmethod
+    def miss(best: Climbers, before: Floats, goal: float) -> Floats:
+        """(R,) the share of the way from the original to the goal that climbers miss."""
+        with np.errstate(invalid="ignore"):
+            missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
+        # Of an infinite goal, or where only forbidden choices were met, the whole way is missing.
+        return np.asarray(np.where(np.isnan(missing), 1.0, missing))
 
 
 def nothing(batch: Batch) -> Proposal:
