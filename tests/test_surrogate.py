@@ -271,3 +271,16 @@ def test_a_victim_that_answers_labels_is_led_by_the_stand_in():
     ours, theirs = (next(iter(one.summary.solvers.values())) for one in (led, greedy))
     assert list(led.summary.solvers) == ["disco"]
     assert ours.success_rate > theirs.success_rate
+
+
+def test_a_victim_that_answers_labels_is_flipped_by_choices_drawn_around_the_stand_in():
+    def labels_of(texts):
+        return [[float(row[0] >= row[1]), float(row[0] < row[1])] for row in mean_weight(texts)]
+
+    texts = make_texts(60, seed=9, length=20)
+    true = [int(row[0] < row[1]) for row in labels_of(texts)]
+    found = discotext.compare(labels_of, (texts, true), ["disco", "random", "greedy"], budget=0.2, candidates=FINDER)
+    ours, chance, greedy = (found.summary.solvers[name] for name in ("disco", "random", "greedy"))
+    assert ours.adversarial_accuracy < greedy.adversarial_accuracy
+    assert ours.adversarial_accuracy <= chance.adversarial_accuracy
+    assert ours.forwards < chance.forwards

@@ -93,9 +93,11 @@ class FreeSlopesOracle(RelaxedOracle, PricedOracle, Protocol):
     """A relaxed oracle whose slopes take no pass of the model.
 
     slack: how many times the gain that slopes promise may be true; below 1 where they are optimistic themselves.
+    labels_only: whether all scores short of the goal are alike, so that no answer says what is nearer to it.
     """
 
     slack: float
+    labels_only: bool
 
 
 @runtime_checkable
@@ -149,6 +151,12 @@ def can(oracle: Oracle, ability: type) -> bool:
 def has_free_slopes(oracle: Oracle) -> bool:
     """Whether the slopes of an oracle, seen through its wrappers, take no pass of the model."""
     return isinstance(innermost(oracle), FreeSlopesOracle)
+
+
+def has_labels_only(oracle: Oracle) -> bool:
+    """Whether an oracle, seen through its wrappers, declares that all scores short of the goal are alike."""
+    inner = innermost(oracle)
+    return isinstance(inner, FreeSlopesOracle) and inner.labels_only
 
 
 def find_slack(oracle: Oracle) -> float:

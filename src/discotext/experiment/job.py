@@ -191,7 +191,8 @@ class Job:
         else:
             assert self.learnt is not None, "learn a stand-in first"
             prior, sizes = foresee_gains(self.learnt, space, objective, scores)
-        return LearningOracle(oracle, batch, prior, sizes, objective.value(scores, everyone))
+        labels = self.learnt is not None and self.learnt.labels_only
+        return LearningOracle(oracle, batch, prior, sizes, objective.value(scores, everyone), labels)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is sent: the first texts only, and no victim where it can be loaded by its name."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from discotext.core.arrays import Floats, Ints
-from discotext.core.oracle import RelaxedOracle
+from discotext.core.oracle import RelaxedOracle, has_labels_only
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.swaps import best_of_each
@@ -38,6 +38,8 @@ def search_frugally(
     limit = search.spent(np.arange(len(batch))) + queries
     asked, idle = Places(), np.zeros(len(batch), dtype=np.int64)
     asked.visit(best)
+    # Where answers say nothing of what is nearer to the goal, only whole choices are worth a question.
+    questions = 1 if has_labels_only(oracle) else tuning.frugal_questions
     while len(best):
         layout = batch.take(best.problems)
         slopes = slopes_at(oracle, best, layout, 0.0)
@@ -54,7 +56,7 @@ def search_frugally(
             hopeful = best.scores + slack * promise >= search.goal
             order = order[hopeful[rows[order]]]
         wanted = Climbers(best.problems[rows], choices, np.zeros(len(rows))).take(order)
-        picked = order[asked.visit_some(wanted, tuning.frugal_questions)]
+        picked = order[asked.visit_some(wanted, questions)]
         rows, choices = rows[picked], choices[picked]
         scores = oracle.score(best.problems[rows], choices)
         active = yield Proposal(best.problems[rows], choices, scores)

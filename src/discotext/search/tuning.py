@@ -42,7 +42,8 @@ class Tuning:
         much as four forwards, and the first steps take several.
     last_share: share of the way to the goal that may be missing for a high effort to end with greedy search.
     frugal_questions: choices asked for in each round where slopes are free (`search_frugally`).
-    frugal_queries: what a problem may spend there, at the default effort.
+    frugal_queries: what a problem may spend there, at the default effort. labels_queries: the same for a model that
+        answers labels, where most of what is found is found in the first ten.
     frugal_pruning: moves per round, and rounds, of pruning there.
     pruning_swaps: swaps that thorough pruning measures one by one. Half: 10 passes fewer and the same changes.
     """
@@ -68,6 +69,7 @@ class Tuning:
     last_share: float = 0.1
     frugal_questions: int = 3
     frugal_queries: float = 200.0
+    labels_queries: float = 60.0
     frugal_pruning: tuple[int, int] = (3, 2)
 
 

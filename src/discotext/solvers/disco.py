@@ -21,7 +21,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.oracle import RelaxedOracle, find_slack, has_free_slopes
+from discotext.core.oracle import RelaxedOracle, find_slack, has_free_slopes, has_labels_only
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.sampling import interior_point, trim
@@ -85,7 +85,8 @@ class Disco(Solver):
         if not len(problems):
             return
         if has_free_slopes(oracle):
-            queries = np.maximum(self.multiple * greedy_passes(batch), self.tuning.frugal_queries)
+            least = self.tuning.labels_queries if has_labels_only(oracle) else self.tuning.frugal_queries
+            queries = np.maximum(self.multiple * greedy_passes(batch), least)
             slack = np.inf if self.thorough else find_slack(oracle)
             yield from search_frugally(batch, oracle, search, problems, queries, slack, self.tuning)
         else:

@@ -41,6 +41,7 @@ class LinearSlopesOracle(TextOracle):
 
     exact_at_vertices = False  # a token may reach across the edge of a word
     slack = 2.0  # a whole swap is more than a small step
+    labels_only = False
 
     def __init__(self, victim: Victim, space: Space, objective: Objective, model: LinearModel) -> None:
         super().__init__(victim, space, objective)

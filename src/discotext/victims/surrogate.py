@@ -40,7 +40,8 @@ class Surrogate:
 
     own: (W, C) by the word, in the order of `words`. by_vector: (d, C). spread: the standard deviation of what it
     misses at a word. correlation: rank correlation of the gains it predicts for exchanged words with the true ones, for
-    texts left out; None if there were too few. queries: what it took to learn.
+    texts left out; None if there were too few. queries: what it took to learn. labels_only: whether the victim
+    answered nothing but labels.
     """
 
     words: tuple[str, ...]
@@ -49,6 +50,7 @@ class Surrogate:
     spread: float
     correlation: float | None = None
     queries: int = 0
+    labels_only: bool = False
 
     @property
     def poor(self) -> bool:
@@ -72,7 +74,8 @@ class Surrogate:
     def to_bytes(self) -> bytes:
         """The stand-in as the content of an .npz file, which `parse` reads."""
         file = io.BytesIO()
-        numbers = [self.spread, np.nan if self.correlation is None else self.correlation, float(self.queries)]
+        numbers = [self.spread, np.nan if self.correlation is None else self.correlation]
+        numbers += [float(self.queries), float(self.labels_only)]
         words = np.array(self.words, dtype=np.str_)
         np.savez(file, words=words, own=self.own, by_vector=self.by_vector, numbers=np.array(numbers))
         return file.getvalue()
@@ -90,12 +93,13 @@ class Surrogate:
             ) from None
         finite = all(np.isfinite(one).all() for one in (own, by_vector))
         fits = (
-            finite and own.ndim == by_vector.ndim == 2 and own.shape[1] == by_vector.shape[1] and numbers.shape == (3,)
+            finite and own.ndim == by_vector.ndim == 2 and own.shape[1] == by_vector.shape[1] and numbers.shape == (4,)
         )
         if not fits or len(own) != len(words) or len(by_vector) != load_packaged_vectors().width:
             raise ValueError(f"{name} is damaged, or of another version; learn the stand-in again (surrogate auto)")
-        spread, correlation, queries = numbers.tolist()
-        return cls(words, own, by_vector, spread, None if np.isnan(correlation) else correlation, int(queries))
+        spread, correlation, queries, labels = numbers.tolist()
+        known = None if np.isnan(correlation) else correlation
+        return cls(words, own, by_vector, spread, known, int(queries), bool(labels))
 
     @classmethod
     def learn(cls, texts: Sequence[str], scores: Floats, groups: Ints | None = None) -> Surrogate:
@@ -126,6 +130,7 @@ class Surrogate:
             float(np.sqrt((missed**2).mean() * length)),
             None if groups is None else _correlate(wanted, wanted - missed, groups),
             len(texts),
+            len(np.unique(scores)) <= 2,
         )
 
 
