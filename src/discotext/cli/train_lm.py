@@ -91,7 +91,7 @@ def command(
     Examples:
       discotext train-lm books.txt --out books.lm
       discotext train-lm ag_news imdb --order 3 --out news.lm
-      zcat corpus.gz | discotext train-lm - --order 4 --prune 0 --prune 1 --prune 2 --out model.arpa.gz
+      zcat books.gz | discotext train-lm - --order 4 --out books.arpa.gz
     """
     if out.exists() and not overwrite:
         raise ValueError(f"{out} already exists; choose another file or use --overwrite")

@@ -95,7 +95,7 @@ def train_kneser_ney(
 
     >>> model = train_kneser_ney([["a", "film"], ["a", "good", "film"]], order=2, least=1)
     >>> round(float(np.exp(model.log_probs(model.ids(["a"])[:, None], model.ids(["film"])))[0]), 3)
-    0.417
+    0.4
     """
     if not 1 <= order <= MAX_ORDER:
         raise ValueError(f"the order is {order}; choose 1 to {MAX_ORDER}")
