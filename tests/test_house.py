@@ -21,7 +21,7 @@ LAYERS = "version support core search solvers theory text data victims experimen
 ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
     "core": "arrays objectives padding problem reach chain_reach embedding oracle relaxation penalty rounding sampling "
-    "solution swaps wrappers multilinear oracle_check",
+    "solution swaps wrappers cache multilinear oracle_check",
     "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe rounds survey sweep pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
     "left_to_right local_search random ranked_greedy stochastic_greedy",
