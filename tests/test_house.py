@@ -22,9 +22,10 @@ ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
     "core": "arrays objectives padding problem reach chain_reach embedding oracle relaxation penalty rounding sampling "
     "solution swaps wrappers cache multilinear oracle_check",
-    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe rounds survey sweep pruning loop",
+    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe nbest paths rounds survey sweep "
+    "pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
-    "left_to_right local_search random ranked_greedy stochastic_greedy",
+    "left_to_right local_search prefix_beam random ranked_greedy stochastic_greedy viterbi",
     "theory": "activation hardness linear_bag random_networks rates verdict independence change_matroid "
     "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
     "counterexamples",

@@ -78,7 +78,8 @@ class MarkovOracle(Oracle, Protocol):
     Law: score(choice) = Σ_i term_i(candidates at positions i − order + 1 … i). order: 1 if positions are independent.
     """
 
-    order: int
+    @property
+    def order(self) -> int: ...
 
     def terms(self, problems: Ints, positions: Ints, windows: Choices) -> Floats:
         """(R,) the term of each row. problems, positions: (R,); windows: (R, order), the candidates up to the position.
