@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
-LAYERS = "version support core search solvers theory text data victims experiment cli __main__".split()
+LAYERS = "version support core search solvers theory text language data victims experiment cli __main__".split()
 # The same inside each folder.
 ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
@@ -32,7 +32,8 @@ ORDER = {
     "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet thesaurus "
     "inflection words swap_features acceptability continuation encoder_scorer scorers filters polarity sources "
     "masked_lm tag_features tagging candidates merging space",
-    "data": "catalogue labels columns examples files registry",
+    "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx registry",
+    "data": "catalogue labels columns examples files registry texts",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
     "linear_pipeline linear_text linear_slopes linear_bound surrogate function neural remote "
     "scikit subwords huggingface saved registry",
@@ -45,7 +46,7 @@ ORDER = {
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
-    "attack certify compare counterfit optima predict report reproduce train harden demo",
+    "attack certify compare counterfit optima predict report reproduce train train_lm harden demo",
 }
 
 
@@ -158,7 +159,7 @@ def test_a_misspelt_keyword_is_answered_with_the_nearest():
         discotext.attack(lambda texts: [], ([], []), buget=0.1)
 
 
-@pytest.mark.parametrize("folder", ["", "core", "search", "text", "data", "victims", "experiment"])
+@pytest.mark.parametrize("folder", ["", "core", "search", "text", "language", "data", "victims", "experiment"])
 def test_the_type_checker_and_the_reader_see_the_same_public_names(folder):
     if folder == "victims":
         pytest.importorskip("torch", reason="NeuralVictim is a PyTorch network")
