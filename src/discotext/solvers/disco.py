@@ -86,7 +86,7 @@ class Disco(Solver):
             if not can(oracle, self.start.needs):
                 wanted = f"{type(self.start).__name__}, which needs {name_ability(self.start.needs)}"
                 raise TypeError(
-                    f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start, or None"
+                    f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start"
                 )
             self.start.refuse(batch, oracle)
 
