@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
-LAYERS = "version support core search solvers theory text language data victims experiment cli __main__".split()
+LAYERS = (
+    "version support core search solvers theory text language data victims experiment decoding cli __main__".split()
+)
 # The same inside each folder.
 ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
@@ -45,6 +47,7 @@ ORDER = {
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
+    "decoding": "network constraints ngram_reader mixtures oracle",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo",
 }

@@ -87,7 +87,8 @@ class PrefixBeam(Solver):
             kept = best_of_groups(futures, scores, used, count)
             beams = apart if self.per_change else problems
             kept, lost = self._prune(beams[kept], scores[kept], kept, max(self.width, count))
-            pruned[problems[lost]] = True
+            # Behind the last word there is no future: what is left out there was only worse than what was kept.
+            pruned[problems[lost[(batch.sizes[problems[lost]] > position + 1) | (not self.per_change)]]] = True
             history.add(parents[kept], candidates[kept])
             rows, at = Rows(problems[kept], used[kept], scores[kept]), state[kept]
             if not len(rows):
