@@ -16,15 +16,18 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
-LAYERS = "version support core search solvers theory text language data victims experiment cli __main__".split()
+LAYERS = (
+    "version support core search solvers theory text language data victims experiment decoding cli __main__".split()
+)
 # The same inside each folder.
 ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
     "core": "arrays objectives padding problem reach chain_reach embedding oracle relaxation penalty rounding sampling "
-    "solution swaps wrappers multilinear oracle_check",
-    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe rounds survey sweep pruning loop",
+    "solution swaps wrappers cache multilinear oracle_check",
+    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe nbest paths rounds survey sweep "
+    "pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
-    "left_to_right local_search random ranked_greedy stochastic_greedy",
+    "left_to_right local_search prefix_beam random ranked_greedy stochastic_greedy viterbi",
     "theory": "activation hardness linear_bag random_networks rates verdict independence change_matroid "
     "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
     "counterexamples",
@@ -44,6 +47,7 @@ ORDER = {
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
+    "decoding": "network constraints ngram_reader mixtures oracle",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo",
 }

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
+from discotext.core.cache import Cached
 from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, name_ability
 from discotext.core.problem import Batch, count_changes
 from discotext.core.solution import Solution, Status
-from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
+from discotext.core.wrappers import Chunked, Counted, Guarded, Renumbered
 from discotext.search.pruning import Kept, prune
 from discotext.search.solver import Proposal, Search, Solver, check_solver, drive
 

@@ -13,6 +13,7 @@ Small problems are not searched but enumerated, and their answers are proved.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Literal
@@ -20,7 +21,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.oracle import RelaxedOracle
+from discotext.core.oracle import Oracle, RelaxedOracle, Wrapper, can, name_ability
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.sampling import interior_point, trim
@@ -28,7 +29,7 @@ from discotext.search.beam import search_beam
 from discotext.search.climbing import Allowance, Climbers, Places, climb
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.frank_wolfe import frank_wolfe, spread_start
-from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
+from discotext.search.solver import Proposal, Proposals, Search, Solver, check_solver, is_active
 from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
 
@@ -40,6 +41,8 @@ class Disco(Solver):
     effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
         that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
     enumerate: score every choice where that costs no more passes than searching, and mark the answer as proved.
+    start: another solver, which is run first; this then climbs from the best it found and not from where Frank–Wolfe
+        leads, and enumerates nothing.
     tuning: the constants behind it, for experiments.
 
     >>> Disco(effort="high")
@@ -50,14 +53,18 @@ class Disco(Solver):
     effort: Literal["default", "high"] | float = "default"
     enumerate: bool = True
     tuning: Tuning = DEFAULT
+    start: Solver | None = None
 
     def __post_init__(self) -> None:
+        if self.start is not None:
+            check_solver(self.start)
         if self.effort not in ("default", "high") and not (isinstance(self.effort, Real) and self.effort > 0):
             raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0")
 
     def __repr__(self) -> str:
         tuning = "" if self.tuning == DEFAULT else f", tuning={self.tuning}"
-        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning})"
+        start = "" if self.start is None else f", start={self.start!r}"
+        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning}{start})"
 
     @property
     def multiple(self) -> float:
@@ -70,9 +77,25 @@ class Disco(Solver):
     def thorough(self) -> bool:
         return self.multiple > 0
 
-    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
+    @property
+    def restricts(self) -> bool:
+        return self.start is not None and self.start.restricts
+
+    def refuse(self, batch: Batch, oracle: Oracle) -> None:
+        if self.start is not None:
+            if not can(oracle, self.start.needs):
+                wanted = f"{type(self.start).__name__}, which needs {name_ability(self.start.needs)}"
+                raise TypeError(
+                    f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start"
+                )
+            self.start.refuse(batch, oracle)
+
+    def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
         plan = self.plan(search.goal)
         problems = np.arange(len(batch))
+        if self.start is not None:
+            yield from self._polish(batch, oracle, search, plan, self.start)
+            return
         if self.enumerate:
             small = is_enumerable(batch, self._passes(batch, plan))
             if small.any():
@@ -113,9 +136,32 @@ class Disco(Solver):
         allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
         start = spread_start(batch.take(problems))
         met = yield from frank_wolfe(batch, oracle, problems, start, tuning.frank_wolfe_steps)
-        ended = yield from climb(
-            batch, oracle, met.best(plan.starts), allowance, tuning, smoothing=plan.smoothing, goal=search.goal
-        )
+        yield from self._climb(batch, oracle, search, plan, met.best(plan.starts), allowance, before, spent)
+
+    def _polish(self, batch: Batch, oracle: Wrapper, search: Search, plan: Plan, start: Solver) -> Proposals:
+        """Run the start, and go on from the best it found."""
+        found = yield from follow_best(batch, start.propose(batch, oracle, search))
+        spent = search.spent(np.arange(len(batch)))
+        allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
+        kept = Climbers.at(batch, oracle, found.problems, batch.originals()[found.problems])
+        before = np.full(len(batch), -np.inf)
+        before[kept.problems] = kept.scores
+        yield from self._climb(batch, oracle, search, plan, (found + kept).best(1), allowance, before, spent)
+
+    def _climb(
+        self,
+        batch: Batch,
+        oracle: RelaxedOracle,
+        search: Search,
+        plan: Plan,
+        climbers: Climbers,
+        allowance: Allowance,
+        before: Floats,
+        spent: Floats,
+    ) -> Proposals:
+        """Climb, then go on while there are passes left. before: (B,) the originals' scores; spent: (B,) passes."""
+        tuning = self.tuning
+        ended = yield from climb(batch, oracle, climbers, allowance, tuning, smoothing=plan.smoothing, goal=search.goal)
         best = ended.best(1)
         allowance.limit = spent + plan.allow(batch, best, before, search.goal)
         beamed = best.problems[plan.passes >= beam_passes(batch.take(best.problems), tuning.beam_width)]
@@ -187,6 +233,22 @@ class Plan:
             missing = np.where(np.isnan(missing), 1.0, missing)
             near[best.problems] = np.clip(1 - missing / self.missing, 0, 1)
         return np.asarray(near * np.maximum(self.passes, self.multiple * greedy_passes(batch)))
+
+
+def follow_best(batch: Batch, proposals: Proposals) -> Generator[Proposal, Ints, Climbers]:
+    """Pass on what another solver proposes; returns the best of each problem that still goes on at its end."""
+    best, active, answer = Climbers.none(batch), np.arange(len(batch)), None
+    while True:
+        try:
+            proposal = next(proposals) if answer is None else proposals.send(answer)
+        except StopIteration:
+            break
+        best = (best + Climbers(proposal.problems, proposal.choices, proposal.scores)).best(1)
+        active = answer = yield proposal
+    # What nothing was proposed for goes on from its original.
+    missing = active[~np.isin(active, best.problems)]
+    start = Climbers(missing, batch.originals()[missing], np.full(len(missing), -np.inf))
+    return (best + start).take(is_active(np.concatenate([best.problems, missing]), active)).best(1)
 
 
 def nothing(batch: Batch) -> Proposal:
