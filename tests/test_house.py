@@ -47,7 +47,8 @@ ORDER = {
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
-    "decoding": "network constraints ngram_reader mixtures oracle",
+    "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading ngram_reader mixtures "
+    "oracle",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo",
 }
