@@ -24,8 +24,8 @@ ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
     "core": "arrays objectives padding problem reach chain_reach embedding oracle relaxation penalty rounding sampling "
     "solution swaps wrappers cache multilinear oracle_check",
-    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe nbest paths rounds survey sweep "
-    "pruning loop",
+    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe nbest paths recording rounds "
+    "survey sweep pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact gradient_greedy greedy lazy_greedy "
     "left_to_right local_search prefix_beam random ranked_greedy stochastic_greedy viterbi",
     "theory": "activation hardness linear_bag random_networks rates verdict independence change_matroid "
@@ -47,7 +47,8 @@ ORDER = {
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
-    "decoding": "network constraints ngram_reader mixtures oracle",
+    "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
+    "mixtures oracle result decode",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo",
 }
@@ -162,7 +163,9 @@ def test_a_misspelt_keyword_is_answered_with_the_nearest():
         discotext.attack(lambda texts: [], ([], []), buget=0.1)
 
 
-@pytest.mark.parametrize("folder", ["", "core", "search", "text", "language", "data", "victims", "experiment"])
+@pytest.mark.parametrize(
+    "folder", ["", "core", "search", "text", "language", "data", "victims", "experiment", "decoding"]
+)
 def test_the_type_checker_and_the_reader_see_the_same_public_names(folder):
     if folder == "victims":
         pytest.importorskip("torch", reason="NeuralVictim is a PyTorch network")
