@@ -48,9 +48,10 @@ ORDER = {
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
-    "mixtures oracle result decode",
+    "mixtures oracle result decode run channel confusions index passages changes spelling",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
-    "attack certify compare counterfit optima predict report reproduce train train_lm harden demo",
+    "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
+    "decode_options decode",
 }
 
 

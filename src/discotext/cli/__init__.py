@@ -20,6 +20,9 @@ SECTIONS = {
         "merge": "Merge the shards of an attack into one run.",
         "augment": "Write a run's texts and its successful attacks as training data.",
     },
+    "Decode": {
+        "decode": "Choose the best word at each position, under language models.",
+    },
     "Models and data": {
         "harden": "Train a classifier that holds when words are exchanged, and show by how much.",
         "train": "Train a classifier on a data set, and print its test accuracy.",

@@ -23,6 +23,8 @@ SOLVERS = (
     "exact",
     "random",
 )
+SEQUENCE_SOLVERS = ("viterbi", "prefix-beam")
+NETWORK_SOURCES = ("networks",)
 SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
 FILTERS = (
     "stop-words",

@@ -157,8 +157,19 @@ class Decoder:
                 ask = partial(ask_scores, oracle, number)
                 changes = explain_changes(network, choice, changes, solution.score, ask)
             texts = list_texts(network, solution, lists[number], self.nbest)
-            found.append(make_decoded(network, choice, solution, changes, texts, parts[number], repr(solver)))
+            unknown = sum(not self._is_known(word) for word in network.words(choice))
+            found.append(make_decoded(network, choice, solution, changes, texts, parts[number], unknown, repr(solver)))
         return found
+
+    def _is_known(self, word: str) -> bool:
+        """Whether all language models know a word."""
+        if word not in self._known:
+            self._known[word] = all(model.knows(word) for model in self.loaded)
+        return self._known[word]
+
+    @cached_property
+    def _known(self) -> dict[str, bool]:
+        return {}
 
     def _list(
         self, batch: Batch, oracle: NetworkOracle, solver: Solver, recording: Recording | None

@@ -65,6 +65,7 @@ class Decoded:
     text, words: the text and how many words it has. original: the text without any change.
     score, original_score: of both; NaN where the original is forbidden.
     status: whether it is proved to be the best, see `Status`.
+    unknown: how many of its words a language model does not know.
     nbest: the best texts, this one first. parts: the weighted parts that the score is the sum of.
     solver: what searched. forwards, backwards: passes spent. error: why it failed, where it did.
     """
@@ -73,6 +74,7 @@ class Decoded:
     text: str
     original: str
     words: int
+    unknown: int
     score: float
     original_score: float
     status: Status
@@ -95,6 +97,7 @@ class Decoded:
             "id": self.id,
             "text": self.text,
             "words": self.words,
+            "unknown": self.unknown,
             "score": to_json(self.score),
             "original_score": to_json(self.original_score),
             "status": self.status.name.lower(),
@@ -198,6 +201,7 @@ def make_decoded(
     changes: tuple[WordChange, ...],
     nbest: tuple[ScoredText, ...],
     parts: dict[str, float],
+    unknown: int,
     solver: str,
 ) -> Decoded:
     """Put a result together."""
@@ -206,6 +210,7 @@ def make_decoded(
         text=network.text(choice),
         original=network.text(network.original),
         words=len(network.words(choice)),
+        unknown=unknown,
         score=solution.score,
         original_score=solution.original_score,
         status=solution.status,
