@@ -1,8 +1,8 @@
 """The channel: how likely a writer who means one word types another.
 
 A pair of words is described by a few counts (`describe_edits`): how many letters were left out, doubled, exchanged with
-a neighbour on the keyboard or with a letter that sounds alike, whether the first letter is wrong, and so on. The channel
-score is a weighted sum of them. The weights were fitted to texts of pupils and of learners by
+a neighbour on the keyboard or with a letter that sounds alike, whether the first letter is wrong, and so on. The
+channel score is a weighted sum of them. The weights were fitted to texts of pupils and of learners by
 `scripts/fit_spelling.py`: the likelihood of the right word among all candidates, with the language model's score as one
 more term, whose weight is 1 here.
 """
@@ -16,10 +16,7 @@ from types import MappingProxyType
 
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 VOWELS = frozenset("aeiouy")
-ALIKE = frozenset(
-    frozenset(pair)
-    for pair in "ck cs sz fv dt bp gj iy mn kq uw wv gk cq xs ei ea ao ou ae io".split()
-)
+ALIKE = frozenset(frozenset(pair) for pair in "ck cs sz fv dt bp gj iy mn kq uw wv gk cq xs ei ea ao ou ae io".split())
 SUFFIXES = frozenset(["s", "es", "d", "ed", "ing", "er", "r", "ly", "n", "'s", "s'", "y"])
 LONGEST = 48  # letters of a word that is compared
 
@@ -43,7 +40,7 @@ def align(typed: str, meant: str) -> list[tuple[str, int, int]]:
     Kinds: `replace`, `extra` (typed has a letter too many), `missing` and `swap` (two neighbouring letters exchanged).
 
     >>> align("recieve", "receive"), align("untill", "until")
-    ([('swap', 3, 3)], [('extra', 5, 4)])
+    ([('swap', 3, 3)], [('extra', 4, 3)])
     """
     rows, columns = len(typed), len(meant)
     cost = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -88,7 +85,7 @@ def describe_edits(typed: str, meant: str) -> dict[str, float]:
     """The counts that the channel weighs. Both words are in lower case.
 
     >>> describe_edits("untill", "until")
-    {'edits': 1.0, 'extra-double': 1.0}
+    {'edits': 1.0, 'extra-double': 1.0, 'sounds': 1.0}
     """
     if typed.replace("'", "") == meant.replace("'", "").replace(" ", ""):
         return {"spaces" if " " in meant else "apostrophe": 1.0}

@@ -1,18 +1,19 @@
 """Correcting the spelling of plain text: candidates for words, a channel, and a language model that decides.
 
-Every character that is not changed stays as it is. Texts go through in groups, so that the language model is asked about
-many sentences at once; what a text becomes does not depend on the others of its group.
+Every character that is not changed stays as it is. Texts go through in groups, so that the language model is asked
+about many sentences at once; what a text becomes does not depend on the others of its group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from discotext.core.arrays import Floats, Ints
+from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.solution import Solution, Status
 from discotext.decoding.network import make_batch
 from discotext.decoding.oracle import NetworkOracle, make_oracle
 from discotext.decoding.spelling import Speller
@@ -57,13 +58,42 @@ class Change:
 
 @dataclass(frozen=True)
 class Correction:
-    """A text after correction. gain: by how much it scores higher than the original."""
+    """A text after correction.
+
+    score, original_score: of its sentences that had candidates, corrected and as they were. proved: whether no allowed
+    choice of candidates scores higher.
+    """
 
     original: str
     text: str
     words: int
     changes: tuple[Change, ...] = ()
-    gain: float = 0.0
+    score: float = 0.0
+    original_score: float = 0.0
+    proved: bool = True
+
+    def as_dict(self, id: str) -> dict[str, Any]:
+        """The correction as JSON."""
+        status = Status.OPTIMAL if self.proved else Status.IMPROVED if self.changes else Status.UNCHANGED
+        return {
+            "id": id,
+            "text": self.text,
+            "words": self.words,
+            "score": round(self.score, 6),
+            "original_score": round(self.original_score, 6),
+            "status": status.name.lower(),
+            "proved": self.proved,
+            "changes": [change.as_dict() for change in self.changes],
+            "nbest": [{"text": self.text, "score": round(self.score, 6)}],
+        }
+
+    def show_changes(self) -> str:
+        """The text with what was taken out and put in, as wdiff writes it: [-old-]{+new+}."""
+        pieces, at = [], 0
+        for change in self.changes:
+            pieces += [self.original[at : change.start], f"[-{change.old}-]{{+{change.new}+}}"]
+            at = change.end
+        return "".join([*pieces, self.original[at:]])
 
 
 @dataclass
@@ -119,28 +149,25 @@ class Corrector:
 
     def _correct_group(self, texts: Sequence[Words]) -> list[Correction]:
         passages = make_passages(texts, self.speller, self.margin)
-        changes: dict[int, list[Change]] = {}
-        gains: dict[int, float] = {}
+        changes: list[list[Change]] = [[] for _ in texts]
+        solutions: list[list[Solution]] = [[] for _ in texts]
         if passages:
-            for passage, found, gain in self._decode(passages, texts):
-                changes.setdefault(passage.text, []).extend(found)
-                gains[passage.text] = gains.get(passage.text, 0.0) + gain
-        return [
-            _apply(text, changes.get(number, []), gains.get(number, 0.0)) for number, text in enumerate(texts)
-        ]
+            for passage, found, solution in self._decode(passages, texts):
+                changes[passage.text] += found
+                solutions[passage.text].append(solution)
+        return [_apply(text, changes[number], solutions[number]) for number, text in enumerate(texts)]
 
     def _decode(
         self, passages: Sequence[Passage], texts: Sequence[Words]
-    ) -> Iterator[tuple[Passage, list[Change], float]]:
+    ) -> Iterator[tuple[Passage, list[Change], Solution]]:
         networks = [passage.network for passage in passages]
         batch = make_batch(networks, [self._find_budget(passage) for passage in passages])
         oracle = make_oracle(networks, batch, self.models, self.weights)
         solutions = solve(batch, oracle, self._pick_solver())
         for number, (passage, solution) in enumerate(zip(passages, solutions, strict=True)):
             changed = np.flatnonzero(solution.choice)
-            if len(changed):
-                found = _explain(oracle, number, passage, texts[passage.text], solution.choice, changed)
-                yield passage, found, solution.score - solution.original_score
+            found = _explain(oracle, number, passage, texts[passage.text], solution.choice, changed)
+            yield passage, found, solution
 
     def _pick_solver(self) -> Solver:
         """Exact search where all models are n-grams, a beam where all read from left to right, else one by one."""
@@ -156,9 +183,11 @@ class Corrector:
 
 
 def _explain(
-    oracle: NetworkOracle, number: int, passage: Passage, text: Words, choice: Ints, changed: Ints
+    oracle: NetworkOracle, number: int, passage: Passage, text: Words, choice: Choices, changed: Ints
 ) -> list[Change]:
     """The changes of a sentence, each with its margin and the alternatives."""
+    if not len(changed):
+        return []
     rows, owners = [], []
     for position in changed.tolist():
         for candidate in range(len(passage.network.positions[position])):
@@ -185,17 +214,20 @@ def _explain(
     return found
 
 
-def _apply(text: Words, changes: Sequence[Change], gain: float) -> Correction:
-    """A text with its changes made. What a phrase keeps of the original is not counted as changed."""
+def _apply(text: Words, changes: Sequence[Change], solutions: Sequence[Solution]) -> Correction:
+    """A text with its changes made."""
     original = str(text)
     made, pieces, at = [], [], 0
     for change in sorted(changes, key=lambda one: one.start):
         pieces += [original[at : change.start], change.new]
         at = change.end
-        made.append(
-            Change(
-                change.start, change.end, original[change.start : change.end], change.new, change.margin,
-                change.alternatives,
-            )  # fmt: skip
-        )
-    return Correction(original, "".join([*pieces, original[at:]]), len(text), tuple(made), gain)
+        made.append(replace(change, old=original[change.start : change.end]))
+    return Correction(
+        original,
+        "".join([*pieces, original[at:]]),
+        len(text),
+        tuple(made),
+        sum(one.score for one in solutions),
+        sum(one.original_score for one in solutions),
+        all(one.proved for one in solutions),
+    )

@@ -25,6 +25,7 @@ WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # what is corrected, and what it
 SHORTEST = 3  # letters of an unknown word that is corrected
 MEMORY = 1 << 16  # distinct words whose candidates are remembered
 ONE_LETTER_WORDS = frozenset(("a", "i"))
+UNKNOWN_LOG_PROB = -5.17  # ln p of an unknown word in the model that the channel's weights were fitted with
 SURE = 0.999  # the share of a table's candidates that a sole one has
 
 
@@ -138,6 +139,7 @@ class Speller:
                 found[parts] = seen if known else {**seen, "listed": 1.0, "listed-share": math.log(share * SURE)}
         # What is said of the typed word holds for all its candidates.
         typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
+        missing = self._correct_unknown([word])
         if capital:
             typed |= {"capital": 1.0} | ({"capital-known": 1.0} if kind == "known" else {})
         made = []
@@ -145,16 +147,21 @@ class Speller:
             features |= typed
             if not all(map(in_dictionary, parts)):
                 features["to-model-only"] = 1.0
-            made.append(Suggestion(parts, features, weigh(features, self.weights)))
+            made.append(Suggestion(parts, features, weigh(features, self.weights) + missing))
         made.sort(key=lambda one: -one.score - self._frequency(one.words))
         return tuple(made[: self.most_known if known else self.most_unknown])
+
+    def _correct_unknown(self, words: Sequence[str]) -> float:
+        """Models differ in what they leave for unknown words, and the weights were fitted to one that leaves
+        `UNKNOWN_LOG_PROB`: what is to be added to the score of a change of these words."""
+        return sum(self._frequency([word]) - UNKNOWN_LOG_PROB for word in words if not self.model.knows(word))
 
     def _frequency(self, words: Sequence[str]) -> float:
         return float(self.model.node_log_probs[1 + self.model.ids(words)].sum())
 
     def _cut(self, word: str) -> list[tuple[str, ...]]:
         """The two best ways to read a word as two."""
-        ways = [
+        ways: list[tuple[str, ...]] = [
             (word[:at], word[at:])
             for at in range(1, len(word))
             if all(
@@ -173,4 +180,5 @@ class Speller:
         features = {"join": 1.0, "known" if kinds <= {"known", "dictionary-only"} else "unknown": 1.0}
         if min(len(first), len(second)) < SHORTEST:
             features["join-short"] = 1.0
-        return Suggestion((word,), features, weigh(features, self.weights))
+        missing = self._correct_unknown([first, second])
+        return Suggestion((word,), features, weigh(features, self.weights) + missing)
