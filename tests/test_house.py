@@ -48,10 +48,11 @@ ORDER = {
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
-    "mixtures oracle result decode run channel confusions index passages changes spelling",
+    "mixtures oracle result decode run channel confusions "
+    "index passages changes spelling text corrector",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
-    "decode_options decode",
+    "decode_options spelling decode",
 }
 
 

@@ -32,7 +32,8 @@ Watch = Callable[[int], None]
 @argument(
     "input",
     "A file of networks: JSON lines with positions or n-best lists, an HTK lattice (SLF), or hOCR with alternatives; a "
-    "folder of lattices (.slf, .lat); or - for standard input.",
+    "folder of lattices (.slf, .lat); or - for standard input. With --source spelling: a text, a file of plain text, "
+    "or -.",
 )
 @decode_options
 def command(input: str, as_json: bool, **options: Any) -> None:
@@ -52,6 +53,8 @@ def command(input: str, as_json: bool, **options: Any) -> None:
       discotext decode nbest.jsonl --lm pocketsphinx --weight 0.5 --truth t.txt
       discotext decode page.hocr --lm news.arpa --budget 0.1 --explain
       discotext decode big.jsonl --lm news.lm --out decoded.jsonl
+      discotext decode "I recieve alot" --source spelling --lm pocketsphinx
+      discotext decode essay.txt --source spelling --lm news.lm --diff
     """
     if options["budget"] is not None and options["words"] is not None:
         raise click.UsageError("--budget and --words are two ways to say the same; give one of them")
@@ -60,7 +63,12 @@ def command(input: str, as_json: bool, **options: Any) -> None:
             f"{len(options['weights'])} times --weight, but {len(options['models'])} times --lm; give one for each, or "
             "none"
         )
-    Command(input, as_json, options).run()
+    if options["source"] == "spelling":
+        from discotext.cli.spelling import SpellingCommand
+
+        SpellingCommand(input, as_json, options).run()
+    else:
+        Command(input, as_json, options).run()
 
 
 def open_source(name: str, given: str, options: dict[str, Any], watch: Watch) -> Iterator[Network]:

@@ -24,7 +24,7 @@ SOLVERS = (
     "random",
 )
 SEQUENCE_SOLVERS = ("viterbi", "prefix-beam")
-NETWORK_SOURCES = ("networks",)
+NETWORK_SOURCES = ("networks", "spelling")
 SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
 FILTERS = (
     "stop-words",

@@ -19,8 +19,8 @@ from discotext.language.model import NGramModel
 class Sentences:
     """Sentences as ids in one array, with room around each for the words before its start and after its end.
 
-    padded: each sentence as order − 1 starts, its words, an end, and order − 1 times −1. starts: (S,) where the words of
-    each begin.
+    padded: each sentence as order − 1 starts, its words, an end, and order − 1 times −1. starts: (S,) where the
+    words of each begin.
     """
 
     padded: Ints
@@ -69,7 +69,7 @@ def _score_runs(
     for size in np.unique(sizes):
         rows = np.flatnonzero(sizes == size)
         left = sentences.padded[places[rows, None] + np.arange(-around, 0)]
-        middle = np.array([middles[row] for row in rows], dtype=np.int64).reshape(len(rows), size)
+        middle = np.array([middles[row] for row in rows.tolist()], dtype=np.int64).reshape(len(rows), size)
         # A removed word lets its neighbours touch, so that a word after it may follow directly.
         right = sentences.padded[ends[rows, None] + np.arange(max(around, 1))]
         line = np.concatenate([left, middle, right], axis=1)

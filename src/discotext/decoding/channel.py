@@ -1,8 +1,8 @@
 """The channel: how likely a writer who means one word types another.
 
 A pair of words is described by a few counts (`describe_edits`): how many letters were left out, doubled, exchanged with
-a neighbour on the keyboard or with a letter that sounds alike, whether the first letter is wrong, and so on. The channel
-score is a weighted sum of them. The weights were fitted to texts of pupils and of learners by
+a neighbour on the keyboard or with a letter that sounds alike, whether the first letter is wrong, and so on. The
+channel score is a weighted sum of them. The weights were fitted to texts of pupils and of learners by
 `scripts/fit_spelling.py`: the likelihood of the right word among all candidates, with the language model's score as one
 more term, whose weight is 1 here.
 """
@@ -16,10 +16,7 @@ from types import MappingProxyType
 
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 VOWELS = frozenset("aeiouy")
-ALIKE = frozenset(
-    frozenset(pair)
-    for pair in "ck cs sz fv dt bp gj iy mn kq uw wv gk cq xs ei ea ao ou ae io".split()
-)
+ALIKE = frozenset(frozenset(pair) for pair in "ck cs sz fv dt bp gj iy mn kq uw wv gk cq xs ei ea ao ou ae io".split())
 SUFFIXES = frozenset(["s", "es", "d", "ed", "ing", "er", "r", "ly", "n", "'s", "s'", "y"])
 LONGEST = 48  # letters of a word that is compared
 
@@ -43,7 +40,7 @@ def align(typed: str, meant: str) -> list[tuple[str, int, int]]:
     Kinds: `replace`, `extra` (typed has a letter too many), `missing` and `swap` (two neighbouring letters exchanged).
 
     >>> align("recieve", "receive"), align("untill", "until")
-    ([('swap', 3, 3)], [('extra', 5, 4)])
+    ([('swap', 3, 3)], [('extra', 4, 3)])
     """
     rows, columns = len(typed), len(meant)
     cost = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -88,7 +85,7 @@ def describe_edits(typed: str, meant: str) -> dict[str, float]:
     """The counts that the channel weighs. Both words are in lower case.
 
     >>> describe_edits("untill", "until")
-    {'edits': 1.0, 'extra-double': 1.0}
+    {'edits': 1.0, 'extra-double': 1.0, 'sounds': 1.0}
     """
     if typed.replace("'", "") == meant.replace("'", "").replace(" ", ""):
         return {"spaces" if " " in meant else "apostrophe": 1.0}
@@ -116,7 +113,7 @@ def describe_edits(typed: str, meant: str) -> dict[str, float]:
         found["first"] = 1.0
     if len(edits) > 1:
         found["several"] = float(len(edits) - 1)
-    if _inflects(typed, meant):
+    if is_inflected(typed, meant):
         found["inflected"] = 1.0
     if len(typed) <= 4:
         found["short"] = float(len(edits)) * (5 - len(typed))
@@ -173,10 +170,46 @@ def _doubles(word: str, place: int) -> bool:
     return word[place] in (word[place - 1 : place] if place else "", word[place + 1 : place + 2])
 
 
-def _inflects(typed: str, meant: str) -> bool:
-    """Whether two words differ in an ending alone, as forms of a word do."""
+def is_inflected(typed: str, meant: str) -> bool:
+    """Whether two words differ in an ending alone, as forms of a word do.
+
+    >>> is_inflected("end", "ends"), is_inflected("seem", "seen")
+    (True, False)
+    """
     shorter, longer = sorted((typed, meant), key=len)
     return longer.startswith(shorter) and longer[len(shorter) :] in SUFFIXES
+
+
+# British spellings and what they are in America, for words of which both are right.
+VARIANTS = tuple(
+    (re.compile(pattern), american)
+    for pattern, american in (
+        ("is(?=(?:e|ed|es|er|ers|ing|ation|ations|able)$)", "iz"),
+        ("ys(?=(?:e|ed|es|er|ing)$)", "yz"),
+        ("our", "or"),
+        ("re(?=s?$)", "er"),
+        ("ll", "l"),
+        ("ogue", "og"),
+        ("enc(?=e)", "ens"),
+        ("ae|oe", "e"),
+        ("ey", "ay"),
+    )
+)
+
+
+def are_variants(first: str, second: str) -> bool:
+    """Whether two words are the British and the American spelling of one.
+
+    >>> are_variants("centre", "center"), are_variants("recognisable", "recognizable"), are_variants("for", "four")
+    (True, True, True)
+    """
+
+    def reduce(word: str) -> str:
+        for pattern, american in VARIANTS:
+            word = pattern.sub(american, word)
+        return word
+
+    return reduce(first) == reduce(second)
 
 
 def weigh(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -186,5 +219,37 @@ def weigh(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 # Fitted by scripts/fit_spelling.py; natural logarithms, beside a language model's score of weight 1.
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {'alike': 3.83, 'apostrophe': 3.29, 'capital': -1.98, 'dictionary-only': -0.15, 'edits': -0.12, 'extra': -1.83, 'extra-double': 0.15, 'extra-vowel': 0.32, 'first': -3.73, 'inflected': -3.15, 'join': -6.46, 'keyboard': -0.39, 'known': -8.9, 'missing': 0.83, 'missing-double': 4.71, 'missing-vowel': 2.24, 'model-only': -5.46, 'replace': -3.93, 'several': -4.29, 'short': -1.41, 'spaces': -7.8, 'swap': 0.51, 'to-model-only': -2.2, 'unknown': 7.68, 'vowel': -3.15}
+    {
+        "alike": 2.08,
+        "apostrophe": 5.66,
+        "capital": -2.0,
+        "capital-known": 0.08,
+        "dictionary-only": -3.92,
+        "edits": 0.04,
+        "extra": -0.79,
+        "extra-double": -0.11,
+        "extra-vowel": -0.4,
+        "first": -2.36,
+        "frequency": 0.53,
+        "inflected": -1.26,
+        "join": -4.21,
+        "join-short": -4.53,
+        "keyboard": -0.75,
+        "known": -3.81,
+        "listed": 4.0,
+        "listed-share": 1.0,
+        "missing": 1.51,
+        "missing-double": 2.57,
+        "missing-vowel": 1.11,
+        "model-only": -1.36,
+        "replace": -1.74,
+        "several": -2.87,
+        "short": -1.77,
+        "sounds": 3.09,
+        "spaces": -6.47,
+        "swap": 0.19,
+        "to-model-only": -2.49,
+        "unknown": 6.96,
+        "vowel": -2.3,
+    }
 )

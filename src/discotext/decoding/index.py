@@ -47,7 +47,7 @@ class DeletionIndex:
         self._hashes, self._owners = every[order], owner[order]
 
     def find(self, word: str, distance: int | None = None) -> list[tuple[int, int]]:
-        """The numbers of all words within a distance (but the word itself), each with its distance, the nearest first."""
+        """The numbers of all words within a distance, without the word itself, and their distances; nearest first."""
         most = self.distance if distance is None else min(distance, self.distance)
         codes, lengths = _encode([word])
         if not 0 < lengths[0] <= LONGEST:
@@ -93,7 +93,7 @@ def _hash_rests(codes: NDArray[np.uint32], lengths: Ints, distance: int) -> list
 
 
 def count_edits(word: NDArray[np.uint32], others: NDArray[np.uint32], lengths: Ints) -> Floats:
-    """(N,) the edit distance of a word to others; neighbours may be exchanged, each letter once. others: (N, LONGEST)."""
+    """(N,) the edit distance of a word to others (N, LONGEST); neighbours may be exchanged, each letter once."""
     rows, columns = len(word), int(lengths.max(initial=0))
     before, above = None, np.repeat(np.arange(columns + 1.0)[None], len(others), axis=0)
     for i in range(1, rows + 1):

@@ -47,9 +47,13 @@ def _may_hold_code(text: str) -> bool:
 def _looks_special(word: str) -> bool:
     """Capitals where a sentence has none, digits, hyphens."""
     rest = word[1:]
-    return rest != rest.lower() or "-" in word or "‐" in word or "‑" in word or not word.replace("'", "a").replace(
-        "’", "a"
-    ).replace("ʼ", "a").isalpha()
+    return (
+        rest != rest.lower()
+        or "-" in word
+        or "‐" in word
+        or "‑" in word
+        or not word.replace("'", "a").replace("’", "a").replace("ʼ", "a").isalpha()
+    )
 
 
 def _stands_free(text: Words, number: int) -> bool:

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from discotext.core.arrays import Floats
-from discotext.decoding.channel import WEIGHTS, describe_edits, sound_out, weigh
+from discotext.decoding.channel import WEIGHTS, are_variants, describe_edits, is_inflected, sound_out, weigh
 from discotext.decoding.index import DeletionIndex
 from discotext.language.ngram import MARKS, BackoffModel
 from discotext.support.extras import require
@@ -25,6 +25,7 @@ WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # what is corrected, and what it
 SHORTEST = 3  # letters of an unknown word that is corrected
 MEMORY = 1 << 16  # distinct words whose candidates are remembered
 ONE_LETTER_WORDS = frozenset(("a", "i"))
+UNKNOWN_LOG_PROB = -5.17  # ln p of an unknown word in the model that the channel's weights were fitted with
 SURE = 0.999  # the share of a table's candidates that a sole one has
 
 
@@ -52,6 +53,11 @@ def in_dictionary(word: str) -> bool:
     return bool(lemminflect.getAllLemmas(word.removesuffix("'s")))
 
 
+def _is_plural(word: str, meant: str) -> bool:
+    """Whether a possessive and a plural are compared, which both are right words (it's and its are another matter)."""
+    return word.endswith("'s") and len(word) > 4 and meant == word.replace("'", "")
+
+
 class Speller:
     """Finds candidates for words in the vocabulary of an n-gram model.
 
@@ -70,6 +76,7 @@ class Speller:
         self.model, self.confusions, self.weights = model, dict(confusions or {}), weights
         self.most_known, self.most_unknown = known, unknown
         self.suggest = lru_cache(maxsize=MEMORY)(self._suggest)
+        self.join = lru_cache(maxsize=MEMORY)(self._join)
 
     @cached_property
     def _vocabulary(self) -> tuple[DeletionIndex, Floats]:
@@ -100,8 +107,11 @@ class Speller:
             return "known" if dictionary else "model-only"
         return "dictionary-only" if dictionary else "unknown"
 
-    def _suggest(self, word: str) -> tuple[Suggestion, ...]:
-        """The candidates of a word in lower case, without the word itself; the best by its own looks first."""
+    def _suggest(self, word: str, capital: bool = False) -> tuple[Suggestion, ...]:
+        """The candidates of a word in lower case, without the word itself; the best by its own looks first.
+
+        capital: whether the word is capitalised in the text.
+        """
         listed = self.confusions.get(word, {})
         kind = self.classify(word)
         known = kind in ("known", "dictionary-only")
@@ -113,34 +123,45 @@ class Speller:
             near.sort(key=lambda one: -probs[one[0]] + 4.0 * one[1])
             numbers = [number for number, _ in near[: 4 * self.most_unknown]]
             numbers += self._sounds.get(sound_out(word), ())
-            for meant in {index.words[number] for number in numbers} - {word}:
-                found[(meant,)] = describe_edits(word, meant)
+            for meant in sorted({index.words[number] for number in numbers} - {word}):
+                # Another form of a right word is a matter of grammar, another right spelling one of taste.
+                if not known or not (is_inflected(word, meant) or are_variants(word, meant) or _is_plural(word, meant)):
+                    found[(meant,)] = describe_edits(word, meant)
             if not known:
                 for parts in self._cut(word):
                     found[parts] = {"spaces": 1.0}
         for right, share in listed.items():
             parts = tuple(right.split())
             if all(self.model.knows(part) or in_dictionary(part) for part in parts):
-                # What a table says outweighs how the words look.
-                found[parts] = {"listed": 1.0, "listed-share": math.log(share * SURE)}
+                # A table may hold pairs that were aligned by mistake: how the words look still counts.
+                seen = found.get(parts) or describe_edits(word, right)
+                # That a right word is sometimes a mistake does not say how often it is one.
+                found[parts] = seen if known else {**seen, "listed": 1.0, "listed-share": math.log(share * SURE)}
+        # What is said of the typed word holds for all its candidates.
+        typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
+        missing = self._correct_unknown([word])
+        if capital:
+            typed |= {"capital": 1.0} | ({"capital-known": 1.0} if kind == "known" else {})
         made = []
         for parts, features in found.items():
-            features[kind] = 1.0
-            features["frequency"] = self._frequency(parts)
+            features |= typed
             if not all(map(in_dictionary, parts)):
                 features["to-model-only"] = 1.0
-            made.append(Suggestion(parts, features, weigh(features, self.weights)))
+            made.append(Suggestion(parts, features, weigh(features, self.weights) + missing))
         made.sort(key=lambda one: -one.score - self._frequency(one.words))
-        listed_first = [one for one in made if "listed" in one.features]
-        others = [one for one in made if "listed" not in one.features]
-        return tuple(listed_first + others[: self.most_known if known else self.most_unknown])
+        return tuple(made[: self.most_known if known else self.most_unknown])
+
+    def _correct_unknown(self, words: Sequence[str]) -> float:
+        """Models differ in what they leave for unknown words, and the weights were fitted to one that leaves
+        `UNKNOWN_LOG_PROB`: what is to be added to the score of a change of these words."""
+        return sum(self._frequency([word]) - UNKNOWN_LOG_PROB for word in words if not self.model.knows(word))
 
     def _frequency(self, words: Sequence[str]) -> float:
         return float(self.model.node_log_probs[1 + self.model.ids(words)].sum())
 
     def _cut(self, word: str) -> list[tuple[str, ...]]:
         """The two best ways to read a word as two."""
-        ways = [
+        ways: list[tuple[str, ...]] = [
             (word[:at], word[at:])
             for at in range(1, len(word))
             if all(
@@ -150,11 +171,14 @@ class Speller:
         ]
         return sorted(ways, key=self._frequency, reverse=True)[:2]
 
-    def join(self, first: str, second: str) -> Suggestion | None:
+    def _join(self, first: str, second: str) -> Suggestion | None:
         """What two neighbouring words in lower case are as one, if that is a word."""
         word = first + second
         if not (WORD.fullmatch(word) and self.model.knows(word) and in_dictionary(word)):
             return None
         kinds = {self.classify(first), self.classify(second)}
         features = {"join": 1.0, "known" if kinds <= {"known", "dictionary-only"} else "unknown": 1.0}
-        return Suggestion((word,), features, weigh(features, self.weights))
+        if min(len(first), len(second)) < SHORTEST:
+            features["join-short"] = 1.0
+        missing = self._correct_unknown([first, second])
+        return Suggestion((word,), features, weigh(features, self.weights) + missing)
