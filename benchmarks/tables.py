@@ -327,6 +327,27 @@ def queries() -> str:
     return table(headings, rows)
 
 
+def decoding() -> str:
+    """What each search finds of the optimum of networks of random words, and at what price."""
+    found = rows_of("decoding")
+    cells = list(dict.fromkeys(row["cell"] for row in found if "gap" in row))
+    rows = []
+    for solver in dict.fromkeys(row["solver"] for row in found if "gap" in row):
+        shown = []
+        for cell in cells:
+            row = next(row for row in found if (row["cell"], row["solver"]) == (cell, solver))
+            shown.append(f"{100 * row['optimum']:.0f} / {100 * row['gap']:.1f} / {row['passes']:,.0f}")
+        rows.append([solver, *shown])
+    count = next(row["n"] for row in found if "gap" in row)
+    speed = next(row for row in found if row["cell"] == "speed")
+    headings = ["optimum found % / gap % / passes", *cells]
+    return (
+        f"Trigram model, 20 candidates at every position, {count} networks each.\n\n{table(headings, rows)}\n\n"
+        f"With five candidates at a quarter of the positions, Viterbi decodes {speed['rate']:,.0f} words a minute on "
+        f"one core ({speed['n']:,} sentences of 10 to 30 words, the check of every answer included)."
+    )
+
+
 def hardening() -> str:
     """Both models of every hardening, on the same test texts."""
     rows = []
@@ -585,6 +606,7 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
         (docs / "how-to" / "choose-a-solver.md", "queries", measured("queries", queries())),
+        (docs / "explanation" / "decoding.md", "decoding", measured("decoding", decoding())),
         (docs / "how-to" / "harden.md", "hardening", measured("hardening", hardening())),
         (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
         (pages / "candidates.md", "audit", audited()),
