@@ -34,7 +34,8 @@ ORDER = {
     "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet thesaurus "
     "inflection words swap_features acceptability continuation encoder_scorer scorers filters polarity sources "
     "masked_lm tag_features tagging candidates merging space",
-    "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces causal masked recurrent registry",
+    "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces mixing causal masked recurrent "
+    "registry",
     "data": "catalogue labels columns examples files registry texts",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
     "linear_pipeline linear_text linear_slopes linear_bound surrogate function neural remote "

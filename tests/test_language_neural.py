@@ -187,6 +187,58 @@ def test_one_pass_takes_one_pass(masked, monkeypatch):
     assert sum(rows) == 1 + 4
 
 
+# --- mixtures
+
+
+NETWORK = [["the", "a", "dogs"], ["dogs", "cat"], ["was", ""], ["really", "good", "film"]]
+
+
+def make_mixture(kind: str, masked):
+    from discotext.language.masked import OnePass, PseudoLikelihood
+
+    if kind in ("GPT2", "Llama"):
+        return make_causal(kind)
+    return {"exact": PseudoLikelihood, "one pass": OnePass}[kind](*masked, kind)
+
+
+def make_tokens():
+    return [[Token(" " if at else "", word) for word in row] for at, row in enumerate(NETWORK)]
+
+
+@pytest.mark.parametrize("kind", ["GPT2", "Llama", "exact", "one pass"])
+def test_a_mixture_of_one_candidate_scores_as_its_sentence(kind, masked):
+    model = make_mixture(kind, masked)
+    tokens = make_tokens()
+    prepared = model.prepare([tokens, tokens[:1]])
+    choices = [(0, 0, 0, 0), (2, 0, 1, 0), (1, 1, 0, 2), (2, 1, 1, 1)]
+    alpha, expected = [], []
+    for choice in choices:
+        for row, chosen in zip(tokens, choice, strict=True):
+            alpha.append(np.eye(len(row))[chosen])
+        expected.append([row[chosen] for row, chosen in zip(tokens, choice, strict=True)])
+    # A row of another network between them.
+    alpha.append(np.eye(3)[1])
+    expected.append([tokens[0][1]])
+    scores, slopes = model.relaxed(prepared, np.array([0, 0, 0, 0, 1]), np.concatenate(alpha))
+    assert scores == pytest.approx(model.score(expected), abs=2e-3)
+    assert slopes.shape == np.concatenate(alpha).shape
+
+
+@pytest.mark.parametrize("kind", ["GPT2", "Llama", "exact", "one pass"])
+def test_the_gradient_of_a_mixture_is_its_derivative(kind, masked):
+    model = make_mixture(kind, masked)
+    tokens = make_tokens()
+    prepared = model.prepare([tokens])
+    rng = np.random.default_rng(0)
+    alpha = np.concatenate([rng.dirichlet(np.full(len(row), 5.0)) for row in tokens])
+    direction = rng.normal(size=len(alpha))
+    step = 1e-2
+    problems = np.zeros(1, dtype=np.int64)
+    _, slopes = model.relaxed(prepared, problems, alpha)
+    above, below = (model.relaxed(prepared, problems, alpha + sign * step * direction)[0][0] for sign in (1, -1))
+    assert slopes @ direction == pytest.approx((above - below) / (2 * step), rel=0.05, abs=0.05)
+
+
 # --- by name
 
 

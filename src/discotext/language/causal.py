@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discotext.core.arrays import Floats, Ints
-from discotext.language.model import Sentence, SequentialModel, Token
+from discotext.language.mixing import Slots, find_last_slots, make_bias, mix, run_rows
+from discotext.language.model import MixtureModel, Sentence, SequentialModel, Token
 from discotext.language.pieces import Cutter, Pieces, group_rows, load_model, pad
 
 if TYPE_CHECKING:
@@ -39,11 +40,13 @@ class Prefixes:
     pending: list[Pieces]
 
 
-class CausalModel(SequentialModel):
+class CausalModel(SequentialModel, MixtureModel):
     """A causal language model. The end of a sentence is the model's own end of a text.
 
     tokeniser, model: of the Hugging Face library; `load_causal` reads them.
     """
+
+    exact_at_vertices = True
 
     def __init__(self, tokeniser: Any, model: Any, name: str) -> None:
         self.model, self.name, self.cutter = model, name, Cutter(tokeniser)
@@ -106,6 +109,40 @@ class CausalModel(SequentialModel):
             return np.zeros(0)
         read = self._read(states, np.arange(len(states.rows)))
         return np.asarray(read.next[:, self.end].double().cpu().numpy())
+
+    def prepare(self, networks: Sequence[Sequence[Sequence[Token]]]) -> list[Slots]:
+        return [Slots.of(self.cutter, positions, before=1) for positions in networks]
+
+    def relaxed(self, prepared: list[Slots], problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        return run_rows(self._score_mixtures, prepared, problems, alpha)
+
+    def _score_mixtures(self, rows: Sequence[Slots], alpha: Tensor) -> Tensor:
+        """(R,) the mean log-probability of the candidates, each piece after a mixture of what may stand before it."""
+        import torch
+
+        mixed = mix(self.model, rows, alpha, ([self.begin], []))
+        read = self.model(
+            inputs_embeds=mixed.vectors, attention_mask=make_bias(mixed.mass, causal=True), position_ids=mixed.places
+        )
+        chances = _log_softmax(read.logits).double().cpu()
+        totals, at = [], 0
+        for row, after in zip(rows, chances, strict=True):
+            weights = list(torch.split(alpha[at : at + row.width], [len(one) for one in row.lengths]))
+            at += row.width
+            last = find_last_slots(row, weights, len(after))
+            total = last[-1] @ after[:, self.end]
+            within = np.isin(row.slot, row.firsts)
+            mine = alpha[at - row.width : at][torch.from_numpy(row.candidate)]
+            position = np.searchsorted(row.firsts, row.slot, side="right") - 1
+            pieces = torch.from_numpy(row.pieces)
+            # The first piece of a word follows whatever was last; the others follow the slot before theirs.
+            for place in np.unique(position[within]).tolist():
+                here = torch.from_numpy(np.flatnonzero(within & (position == place)))
+                total = total + ((last[place] @ after[:, pieces[here]]) * mine[here]).sum()
+            rest = torch.from_numpy(np.flatnonzero(~within))
+            before = torch.from_numpy(row.slot)[rest] - 1
+            totals.append(total + (after[before, pieces[rest]] * mine[rest]).sum())
+        return torch.stack(totals)
 
     def _read(self, states: Prefixes, needed: Ints) -> Prefixes:
         """Read what is pending in some prefixes. Each has a row of its own afterwards."""

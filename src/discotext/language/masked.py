@@ -12,19 +12,26 @@ ln p(word | all other words).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discotext.core.arrays import Floats
-from discotext.language.model import LanguageModel, Sentence
+from discotext.core.arrays import Floats, Ints
+from discotext.language.mixing import ROWS_AT_ONCE, Slots, make_bias, mix, run_rows
+from discotext.language.model import MixtureModel, Sentence, Token
 from discotext.language.pieces import Cutter, Pieces, group_rows, load_model, pad
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 ROLE = "a masked language model"
 
 
-class MaskedModel(LanguageModel):
+class MaskedModel(MixtureModel):
     """What both kinds share. tokeniser, model: of the Hugging Face library; `load_masked` reads them."""
+
+    exact_at_vertices = True
+    masks: bool  # whether a word is masked where it is predicted
 
     def __init__(self, tokeniser: Any, model: Any, name: str) -> None:
         if tokeniser.mask_token_id is None:
@@ -45,6 +52,40 @@ class MaskedModel(LanguageModel):
         pieces = (list(self.cutter.pieces(token)) for token in sentence)
         return [one for one in pieces if one]
 
+    def prepare(self, networks: Sequence[Sequence[Sequence[Token]]]) -> list[Slots]:
+        return [Slots.of(self.cutter, positions, before=len(self.before)) for positions in networks]
+
+    def relaxed(self, prepared: list[Slots], problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        # A masked position is a row of its own.
+        return run_rows(self._score_mixtures, prepared, problems, alpha, 1 if self.masks else ROWS_AT_ONCE)
+
+    def _score_mixtures(self, rows: Sequence[Slots], alpha: Tensor) -> Tensor:
+        """(R,) the mean log-probability of the candidates in their places, the other positions being mixtures."""
+        import torch
+
+        mixed = mix(self.model, rows, alpha, (self.before, self.after))
+        vectors, bias, places = mixed.vectors, make_bias(mixed.mass, causal=False), mixed.places
+        if self.masks:
+            (row,) = rows
+            hidden = np.zeros((len(row.firsts), vectors.shape[1], 1), dtype=bool)
+            ends = [*row.firsts[1:].tolist(), row.count]
+            for number, (first, end) in enumerate(zip(row.firsts.tolist(), ends, strict=True)):
+                hidden[number, first:end] = True
+            vector = self.model.get_input_embeddings().weight[self.mask]
+            vectors = torch.where(torch.from_numpy(hidden).to(vectors.device), vector, vectors)
+            bias, places = (one.expand(len(hidden), *one.shape[1:]) for one in (bias, places))
+        logits = self.model(inputs_embeds=vectors, attention_mask=bias, position_ids=places).logits
+        chances = torch.log_softmax(logits.float(), dim=-1).double().cpu()
+        totals, at = [], 0
+        for number, row in enumerate(rows):
+            mine = alpha[at : at + row.width][torch.from_numpy(row.candidate)]
+            at += row.width
+            position = np.searchsorted(row.firsts, row.slot, side="right") - 1
+            owner = torch.from_numpy(position if self.masks else np.full(len(position), number))
+            slot, pieces = torch.from_numpy(row.slot), torch.from_numpy(row.pieces)
+            totals.append((chances[owner, slot, pieces] * mine).sum())
+        return torch.stack(totals)
+
     def _predict(self, lines: Sequence[Pieces], places: Sequence[Sequence[int]], wanted: Sequence[Pieces]) -> Floats:
         """(R,) the sum of ln p of wanted pieces at places of lines."""
         import torch
@@ -64,6 +105,8 @@ class MaskedModel(LanguageModel):
 
 class PseudoLikelihood(MaskedModel):
     """The pseudo-log-likelihood of sentences, exactly: each word is masked in turn."""
+
+    masks = True
 
     def score(self, sentences: Sequence[Sentence]) -> Floats:
         lines: list[Pieces] = []
@@ -88,6 +131,8 @@ class PseudoLikelihood(MaskedModel):
 
 class OnePass(MaskedModel):
     """An approximation of the pseudo-log-likelihood in one pass for each sentence."""
+
+    masks = False
 
     def score(self, sentences: Sequence[Sentence]) -> Floats:
         wanted = [[piece for word in self._cut(sentence) for piece in word] for sentence in sentences]
