@@ -581,6 +581,30 @@ def replace(content: str, name: str, text: str) -> str:
     return before + begin + text + end + after
 
 
+def spelling() -> str:
+    """Of each corrector what it finds and what it breaks."""
+    found = {(row["system"], row["data"]): row for row in rows_of("spelling")}
+    systems = list(dict.fromkeys(row["system"] for row in rows_of("spelling")))
+    cells = [["*uncorrected*"] + [""] * 6]
+    for data in ("holbrook", "jfleg", "ocr_acl"):
+        cells[0] += [f"{100 * found['discotext', data]['WER before']:.2f} %"]
+    cells[0] += ["", ""]
+    for system in systems:
+        line = [system]
+        for data in ("holbrook", "jfleg"):
+            row = found.get((system, data), {})
+            line += [f"{row[key]:.2f}" if key in row else "" for key in ("F0.5", "precision", "recall")]
+        rates = (found.get((system, data), {}).get("WER") for data in ("holbrook", "jfleg", "ocr_acl"))
+        line += ["" if rate is None else f"{100 * rate:.2f} %" for rate in rates]
+        made = (found.get((system, data), {}).get("changes of 1,000") for data in ("imdb", "ag_news"))
+        line += ["" if number is None else f"{number:.2f}" for number in made]
+        cells.append(line)
+    three = ["precision", "recall"]
+    headings = ["corrector", "pupils: F0.5", *three, "learners: F0.5", *three]
+    headings += ["WER pupils", "learners", "scans", "changes of 1,000 words: film reviews", "news"]
+    return table(headings, cells)
+
+
 def blocks() -> list[tuple[Path, str, str]]:
     """(page, marker, text) of everything that results files say in the docs."""
     docs = PICTURES.parent
@@ -606,6 +630,7 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
         (docs / "how-to" / "choose-a-solver.md", "queries", measured("queries", queries())),
+        (docs / "how-to" / "correct-a-text.md", "spelling", measured("spelling", spelling())),
         (docs / "explanation" / "decoding.md", "decoding", measured("decoding", decoding())),
         (docs / "how-to" / "harden.md", "hardening", measured("hardening", hardening())),
         (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
