@@ -221,6 +221,33 @@ def test_kenlm_reads_the_same_numbers(tmp_path, model):
         assert theirs.score(" ".join(sentence)) * LN_10 == pytest.approx(model.score_words([sentence])[0], abs=1e-3)
 
 
+def test_a_kenlm_model_reads_from_left_to_right_as_ours_does(tmp_path, model):
+    pytest.importorskip("kenlm", reason="needs the package kenlm")
+    from discotext.language.kenlm_file import KenLMModel
+
+    # KenLM reads the text format through the same door as its binary one, which needs another program to be written.
+    write_arpa(model, tmp_path / "model.arpa")
+    theirs = KenLMModel(tmp_path / "model.arpa")
+    assert theirs.knows("A")
+    assert not theirs.knows("zebra")
+    tokens = [make_sentence(["a", "B", "", "zebra"]), make_sentence(["c", "", "d", "e"])]
+    assert theirs.score(tokens) == pytest.approx(model.score(tokens), abs=1e-3)
+    states, total = theirs.start(1), np.zeros(2)
+    parents = np.zeros(2, dtype=np.int64)
+    for step in zip(*tokens, strict=True):
+        states, gains = theirs.extend(states, parents, step)
+        total, parents = total + gains, np.arange(2)
+    assert total + theirs.finish(states) == pytest.approx(model.score(tokens), abs=1e-3)
+    assert theirs.recombine(states) is not None
+
+
+def test_a_binary_file_of_kenlm_is_told_apart(tmp_path):
+    pytest.importorskip("kenlm", reason="needs the package kenlm")
+    (tmp_path / "model.bin").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
+    with pytest.raises(ValueError, match="cannot be read as a KenLM file"):
+        load_language_model(tmp_path / "model.bin")
+
+
 def test_a_damaged_file_of_our_own_is_refused(tmp_path, model):
     path = tmp_path / "model.lm"
     model.write(path)

@@ -188,6 +188,11 @@ def test_addresses_code_capitals_and_numbers_are_left_alone(text, corrector):
     assert corrector.correct(whole).text == whole
 
 
+@pytest.mark.parametrize("text", ["isn #39;t", "isn&#39;t", "isn&apos;t"])
+def test_the_halves_of_a_word_that_an_entity_cuts_are_left_alone(text):
+    assert find_protected(split(f"it {text} good")) == [False, True, True, False]
+
+
 @pytest.mark.parametrize("text", ["(siter)", "siter,", '"siter"', "siter.", "“siter”", "siter…"])
 def test_punctuation_around_a_word_does_not_protect_it(text):
     assert find_protected(split(f"my {text} said")) == [False, False, False]

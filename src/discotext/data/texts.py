@@ -1,6 +1,6 @@
 """Texts without labels, one at a time: lines of plain text, the texts of a table, or of a named data set.
 
-Plain text is read in pieces of at most a megabyte, so that a file of any size, even on a single line, takes little
+Plain text is read in pieces of at most 64 kilobytes, so that a file of any size, even on a single line, takes little
 memory.
 """
 
@@ -19,7 +19,7 @@ from discotext.data.columns import choose_text_column
 from discotext.data.files import DATA_FORMATS, read_columns
 from discotext.data.registry import load_split
 
-LONGEST = 1 << 20  # bytes of a line that are read at once
+LONGEST = 1 << 16  # bytes of a line that are read at once
 
 
 def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str]:
@@ -68,7 +68,7 @@ def read_file(path: str | Path) -> Iterator[str]:
 
 
 def read_lines(file: IO[bytes] | gzip.GzipFile, where: str) -> Iterator[str]:
-    """Yield lines with their ends; one longer than a megabyte in pieces that end at white space, where there is any."""
+    """Yield lines with their ends; one longer than 64 kilobytes in pieces that end at white space, where there is any."""
     number, left = 1, b""
     while True:
         try:

@@ -16,6 +16,10 @@ INSIDE = re.compile(r"[_\\@#=<>{}$^*|~+&/]|\w\.\w|\w\(\w|::|\d")
 EDGES = "\"'“”‘’()[]{}<>.,;:!?…-–—*"
 
 
+# An apostrophe as an entity, which cuts isn't into isn and t.
+CUT = re.compile(r"^\s?&?#(?:0?39|x27|8217);$|^&apos;$")
+
+
 def find_protected(text: Words) -> list[bool]:
     """Whether each word is to be left alone for what it looks like and where it stands.
 
@@ -33,6 +37,9 @@ def find_protected(text: Words) -> list[bool]:
             at += 1
         if at < len(code) and code[at][0] < end:
             protected[number] = True
+    for number, gap in enumerate(text.gaps[1:-1], start=1):
+        if ";" in gap and CUT.match(gap):
+            protected[number - 1] = protected[number] = True
     for number, (start, end) in enumerate(spans):
         if not protected[number] and not _stands_free(text, number):
             piece = _find_piece(whole, start, end)
