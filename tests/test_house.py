@@ -34,7 +34,8 @@ ORDER = {
     "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet thesaurus "
     "inflection words swap_features acceptability continuation encoder_scorer scorers filters polarity sources "
     "masked_lm tag_features tagging candidates merging space",
-    "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx registry",
+    "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces mixing causal masked recurrent "
+    "registry",
     "data": "catalogue labels columns examples files registry texts",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
     "linear_pipeline linear_text linear_slopes linear_bound surrogate function neural remote "
@@ -117,6 +118,7 @@ FOREIGN = {"victims/linear_pipeline.py",
            "victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
            "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
            "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",
+           "language/pieces.py",
            "experiment/execution/ray.py", "cli/help.py", "support/lazy.py", "data/labels.py",
            "experiment/hardening/trainers.py"}  # fmt: skip
 SERIALISATION = {"experiment/record.py", "experiment/summary.py", "experiment/job.py", "victims/neural/store.py",

@@ -3,8 +3,8 @@
 A pair of words is described by a few counts (`describe_edits`): how many letters were left out, doubled, exchanged with
 a neighbour on the keyboard or with a letter that sounds alike, whether the first letter is wrong, and so on. The
 channel score is a weighted sum of them. The weights were fitted to texts of pupils and of learners by
-`scripts/fit_spelling.py`: the likelihood of the right word among all candidates, with the language model's score as one
-more term, whose weight is 1 here.
+`benchmarks/spelling_fit.py`: the likelihood of the right word among all candidates, with the language model's score as
+one more term, whose weight is 1 here.
 """
 
 from __future__ import annotations
@@ -217,39 +217,39 @@ def weigh(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return sum(value * weights.get(name, 0.0) for name, value in features.items())
 
 
-# Fitted by scripts/fit_spelling.py; natural logarithms, beside a language model's score of weight 1.
+# Fitted by benchmarks/spelling_fit.py; natural logarithms, beside a language model's score of weight 1.
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "alike": 2.08,
-        "apostrophe": 5.66,
+        "alike": 1.74,
+        "apostrophe": 5.77,
         "capital": -2.0,
-        "capital-known": 0.08,
-        "dictionary-only": -3.92,
-        "edits": 0.04,
-        "extra": -0.79,
-        "extra-double": -0.11,
-        "extra-vowel": -0.4,
-        "first": -2.36,
-        "frequency": 0.53,
-        "inflected": -1.26,
-        "join": -4.21,
-        "join-short": -4.53,
-        "keyboard": -0.75,
-        "known": -3.81,
+        "capital-known": 0.32,
+        "dictionary-only": -4.53,
+        "edits": 0.02,
+        "extra": -0.7,
+        "extra-double": -0.26,
+        "extra-vowel": -0.53,
+        "first": -2.38,
+        "frequency": 0.58,
+        "inflected": -1.25,
+        "join": -4.52,
+        "join-short": -3.95,
+        "keyboard": -0.35,
+        "known": -3.41,
         "listed": 4.0,
         "listed-share": 1.0,
-        "missing": 1.51,
-        "missing-double": 2.57,
-        "missing-vowel": 1.11,
-        "model-only": -1.36,
-        "replace": -1.74,
-        "several": -2.87,
-        "short": -1.77,
-        "sounds": 3.09,
-        "spaces": -6.47,
-        "swap": 0.19,
-        "to-model-only": -2.49,
-        "unknown": 6.96,
-        "vowel": -2.3,
+        "missing": 1.61,
+        "missing-double": 2.35,
+        "missing-vowel": 0.93,
+        "model-only": -1.04,
+        "replace": -1.21,
+        "several": -2.65,
+        "short": -1.79,
+        "sounds": 3.49,
+        "spaces": -6.23,
+        "swap": 0.09,
+        "to-model-only": -2.28,
+        "unknown": 6.66,
+        "vowel": -2.26,
     }
 )

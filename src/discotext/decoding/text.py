@@ -60,7 +60,7 @@ def make_passages(texts: Sequence[Words], speller: Speller, margin: float, slack
     for number, text in enumerate(texts):
         protected = find_protected(text)
         for start, end in find_sentences(text):
-            places += _find_places(text, lower[number], protected, start, end, speller, len(sentences))
+            places += find_places(text, lower[number], protected, start, end, speller, len(sentences))
             sentences.append(_Sentence(number, start, end))
     kept = _keep_plausible(speller, [lower[one.text][one.start : one.end] for one in sentences], sentences, places,
                            margin, slack)  # fmt: skip
@@ -73,7 +73,7 @@ def make_passages(texts: Sequence[Words], speller: Speller, margin: float, slack
     ]
 
 
-def _find_places(
+def find_places(
     text: Words, lower: Sequence[str], protected: Sequence[bool], start: int, end: int, speller: Speller, sentence: int
 ) -> list[_Place]:
     found = []
