@@ -346,8 +346,8 @@ def decoding() -> str:
     return (
         f"Trigram model, 20 candidates at every position, {counts[0]} networks each.\n\n"
         f"{compare([cell for cell in cells if cell not in causal])}\n\n"
-        f"A causal transformer (SmolLM2, 135 million parameters), 16 candidates, {counts[1]} networks each. Its optimum is "
-        "not known; gaps are to the best that any search here has found.\n\n"
+        f"A causal transformer (SmolLM2, 135 million parameters), 16 candidates, {counts[1]} networks each. The "
+        "optimum is not known; gaps are to the best that any search here has found.\n\n"
         f"{compare(causal)}\n\n"
         f"With five candidates at a quarter of the positions, Viterbi decodes {speed['rate']:,.0f} words a minute on "
         f"one core ({speed['n']:,} sentences of 10 to 30 words, the check of every answer included)."
