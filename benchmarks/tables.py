@@ -329,20 +329,26 @@ def queries() -> str:
 
 def decoding() -> str:
     """What each search finds of the optimum of networks of random words, and at what price."""
-    found = rows_of("decoding")
-    cells = list(dict.fromkeys(row["cell"] for row in found if "gap" in row))
-    rows = []
-    for solver in dict.fromkeys(row["solver"] for row in found if "gap" in row):
-        shown = []
-        for cell in cells:
-            row = next(row for row in found if (row["cell"], row["solver"]) == (cell, solver))
-            shown.append(f"{100 * row['optimum']:.0f} / {100 * row['gap']:.1f} / {row['passes']:,.0f}")
-        rows.append([solver, *shown])
-    count = next(row["n"] for row in found if "gap" in row)
-    speed = next(row for row in found if row["cell"] == "speed")
-    headings = ["optimum found % / gap % / passes", *cells]
+    found = [row for row in rows_of("decoding") if "gap" in row]
+
+    def compare(cells: list[str]) -> str:
+        rows = []
+        for solver in dict.fromkeys(row["solver"] for row in found if row["cell"] in cells):
+            here = [row for cell in cells for row in found if (row["cell"], row["solver"]) == (cell, solver)]
+            shown = (f"{100 * row['optimum']:.0f} / {100 * row['gap']:.1f} / {row['passes']:,.0f}" for row in here)
+            rows.append([solver, *shown])
+        return table(["optimum found % / gap % / passes", *cells], rows)
+
+    cells = list(dict.fromkeys(row["cell"] for row in found))
+    causal = [cell for cell in cells if cell.startswith("causal")]
+    counts = [next(row["n"] for row in found if (row["cell"] in causal) == neural) for neural in (False, True)]
+    speed = next(row for row in rows_of("decoding") if row["cell"] == "speed")
     return (
-        f"Trigram model, 20 candidates at every position, {count} networks each.\n\n{table(headings, rows)}\n\n"
+        f"Trigram model, 20 candidates at every position, {counts[0]} networks each.\n\n"
+        f"{compare([cell for cell in cells if cell not in causal])}\n\n"
+        f"A causal transformer (SmolLM2, 135 million parameters), 16 candidates, {counts[1]} networks each. The "
+        "optimum is not known; gaps are to the best that any search here has found.\n\n"
+        f"{compare(causal)}\n\n"
         f"With five candidates at a quarter of the positions, Viterbi decodes {speed['rate']:,.0f} words a minute on "
         f"one core ({speed['n']:,} sentences of 10 to 30 words, the check of every answer included)."
     )

@@ -138,3 +138,14 @@ def test_mistakes_end_in_one_sentence(folder, arguments, status, words):
     assert words in " ".join(result.stderr.split())
     if status == 1:
         assert len(result.stderr.strip().splitlines()) == 1 or "searched" in result.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--out", "out.jsonl"]])
+def test_ctrl_c_says_what_is_saved(folder, monkeypatch, more):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discotext.decoding.decode.Decoder.__call__", interrupt)
+    result = call("nets.jsonl", *more)
+    assert result.exit_code == 130
+    assert ("completed work is saved in out.jsonl: repeat the command" if more else "with --out") in result.stderr

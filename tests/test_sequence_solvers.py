@@ -186,6 +186,22 @@ def test_problems_that_fail_or_hit_a_limit_leave_the_others_their_answers():
     assert all(solution.status is Status.STOPPED and solution.forwards <= 3 for solution in stopped)
 
 
+def test_terms_that_fail_for_one_problem_leave_the_others_their_proofs():
+    class Failing(Chain):
+        def terms(self, problems, positions, windows):
+            if (problems == 1).any():
+                raise ValueError("cannot look at this")
+            return super().terms(problems, positions, windows)
+
+    batch = Batch.of([Problem((3,) * 4, 2)] * 3)
+    found, plain = (solve(batch, kind(batch, 2), Viterbi()) for kind in (Failing, Chain))
+    assert found[1].status is Status.FAILED
+    assert "cannot look at this" in found[1].error
+    assert [found[at].choice.tolist() for at in (0, 2)] == [plain[at].choice.tolist() for at in (0, 2)]
+    assert found[0].proved
+    assert found[2].proved
+
+
 def test_wrong_settings_and_wrong_oracles_are_refused():
     batch = Batch.of([Problem((2, 2), 1)])
     with pytest.raises(TypeError, match="PrefixBeam needs states of prefixes"):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from discotext import Batch, Problem
-from discotext.core import Cached, Chunked, Counted, Guarded, MarkovOracle, SequentialOracle
+from discotext.core import Cached, Chunked, Counted, Guarded, MarkovOracle, SequentialOracle, check_oracle
 from discotext.core.oracle import can, name_ability
 from discotext.core.wrappers import Renumbered
 from tests.chains import Chain, chains
@@ -52,6 +52,27 @@ def test_what_an_oracle_along_a_text_can_do_is_declared():
     assert not can(Quadratic(BATCH), MarkovOracle)
     assert "`terms`" in name_ability(MarkovOracle)
     assert "`extend`" in name_ability(SequentialOracle)
+
+
+@given(chains())
+def test_a_chain_keeps_the_laws_that_check_oracle_checks(chain):
+    chain.tables = [[np.maximum(table, -9.0) for table in tables] for tables in chain.tables]
+    assert check_oracle(chain.batch, chain).failures == ()
+
+
+@pytest.mark.parametrize("method", ["terms", "gains"])
+def test_check_oracle_finds_sums_that_are_wrong(method):
+    class Wrong(Chain):
+        def terms(self, problems, positions, windows):
+            return super().terms(problems, positions, windows) + (method == "terms") * (positions == 1)
+
+        def extend(self, states, parents, positions, candidates):
+            states, gains = super().extend(states, parents, positions, candidates)
+            return states, gains + (method == "gains") * (positions == 1)
+
+    (failure,) = check_oracle(BATCH, Wrong(BATCH, 2)).failures
+    assert f"the {method} of the choice" in failure
+    assert "but its score is" in failure
 
 
 def test_reading_n_words_of_a_text_is_one_forward():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.decode_options import decode_options
+from discotext.cli.errors import RESUME, InterruptError
 from discotext.cli.help import GroupedCommand, argument
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.progress import DelayedProgress
@@ -112,11 +113,15 @@ class Command:
                 truth=None if truth is None else read_truth(truth),
                 out=out,
             )
-            for found in results:
-                if found is not None:
-                    solvers[found.solver] = solvers.get(found.solver, 0) + 1
-                    if out is None:
-                        self._print(found)
+            try:
+                for found in results:
+                    if found is not None:
+                        solvers[found.solver] = solvers.get(found.solver, 0) + 1
+                        if out is None:
+                            self._print(found)
+            except KeyboardInterrupt:
+                saved = f"completed work is saved in {out.path}: {RESUME}" if out else "with --out it could be resumed"
+                raise InterruptError(f"interrupted after {totals.networks:,} texts; {saved}") from None
         self._tell(totals, solvers)
         if truth is not None:
             self._print_rates(totals.errors.rates(self.options["seed"]))

@@ -125,12 +125,12 @@ def join(request: Request, parts: list[tuple[Ints, Reply]], batch: Batch) -> Rep
 
 def join_states(request: Request, parts: list[tuple[Ints, Reply]]) -> Reply:
     """The reply to those rows of a request that were asked; the others get −inf and no state."""
-    assert len(parts) <= 1, "states of several calls cannot be put together"
-    scores, rows = np.full(len(request), -np.inf), np.full(len(request), -1)
-    for asked, reply in parts:
-        scores[asked] = reply.scores
+    scores, rows, states = np.full(len(request), -np.inf), np.full(len(request), -1), None
+    if parts:
+        ((asked, reply),) = parts  # states of several calls cannot be put together
+        scores[asked], states = reply.scores, reply.states
         rows[asked] = np.arange(len(asked)) if reply.rows is None else reply.rows
-    return Reply(scores, states=parts[0][1].states if parts else None, rows=rows)
+    return Reply(scores, states=states, rows=rows)
 
 
 class Guarded(Wrapper):

@@ -8,6 +8,8 @@ from discotext.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from discotext.decoding.constraints import Constraints as Constraints
+    from discotext.decoding.corrector import Correction as Correction
+    from discotext.decoding.corrector import Corrector as Corrector
     from discotext.decoding.decode import Decoder as Decoder
     from discotext.decoding.graph import Edge as Edge
     from discotext.decoding.graph import make_network as make_network
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "constraints": ["Constraints"],
+    "corrector": ["Correction", "Corrector"],
     "decode": ["Decoder"],
     "graph": ["Edge", "make_network"],
     "lists": ["combine_list", "rescore_list"],

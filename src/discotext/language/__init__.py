@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from discotext.language.arpa import write_arpa as write_arpa
     from discotext.language.kneser_ney import train_kneser_ney as train_kneser_ney
     from discotext.language.model import LanguageModel as LanguageModel
+    from discotext.language.model import MixtureModel as MixtureModel
     from discotext.language.model import NGramModel as NGramModel
     from discotext.language.model import SequentialModel as SequentialModel
     from discotext.language.model import Token as Token
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "arpa": ["read_arpa", "write_arpa"],
     "kneser_ney": ["train_kneser_ney"],
-    "model": ["LanguageModel", "NGramModel", "SequentialModel", "Token"],
+    "model": ["LanguageModel", "MixtureModel", "NGramModel", "SequentialModel", "Token"],
     "ngram": ["BackoffModel"],
     "registry": ["load_language_model"],
 }
