@@ -239,6 +239,19 @@ def test_the_gradient_of_a_mixture_is_its_derivative(kind, masked):
     assert slopes @ direction == pytest.approx((above - below) / (2 * step), rel=0.05, abs=0.05)
 
 
+@pytest.mark.parametrize("kind", ["GPT2", "exact"])
+def test_a_neural_model_judges_spelling_beside_an_n_gram_model(kind, masked):
+    from discotext.decoding import Corrector
+    from discotext.language import train_kneser_ney
+
+    model = train_kneser_ney([sentence for sentence in SENTENCES if sentence] * 5, order=2, least=1)
+    texts = ["The dog was realy good.", "a realy funny film"]
+    alone = [found.text for found in Corrector([model], margin=0.0).correct_all(texts)]
+    assert alone[1] == "a really funny film"
+    both = Corrector([model, make_mixture(kind, masked)], weights=[1.0, 1e-9], margin=0.0)
+    assert [found.text for found in both.correct_all(texts)] == alone
+
+
 # --- by name
 
 

@@ -54,8 +54,8 @@ decode_options = combine(
         section="Score",
         multiple=True,
         metavar="LM",
-        help="A language model: a file written by `discotext train-lm`, an ARPA or KenLM file, or a name such as "
-        "pocketsphinx. Repeatable.",
+        help="A language model: a file written by `discotext train-lm`, an ARPA or KenLM file, pocketsphinx, "
+        "hf:NAME_OR_FOLDER (Hugging Face, causal), masked:NAME_OR_FOLDER or smollm2. Repeatable.",
     ),
     option(
         "--weight",

@@ -68,7 +68,7 @@ def read_file(path: str | Path) -> Iterator[str]:
 
 
 def read_lines(file: IO[bytes] | gzip.GzipFile, where: str) -> Iterator[str]:
-    """Yield lines with their ends; one longer than 64 kilobytes in pieces that end at white space, where there is any."""
+    """Yield lines with their ends; longer ones than 64 kilobytes in pieces that end at white space, if there is any."""
     number, left = 1, b""
     while True:
         try:
