@@ -1,6 +1,10 @@
 """Correcting plain text: candidates, the channel, what is left alone, and the command."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +16,7 @@ from discotext.cli import cli
 from discotext.decoding.changes import Sentences, score_changes
 from discotext.decoding.channel import WEIGHTS, align, are_variants, describe_edits, sound_out
 from discotext.decoding.confusions import read_confusions
-from discotext.decoding.corrector import Corrector
+from discotext.decoding.corrector import MARGIN, Corrector
 from discotext.decoding.index import DeletionIndex
 from discotext.decoding.passages import find_protected
 from discotext.decoding.spelling import Speller
@@ -429,6 +433,31 @@ def test_mistakes_end_in_one_sentence(arguments, status, message, lm):
     done = run(*[lm if one == "LM" else one for one in arguments])
     assert done.exit_code == status, done.output
     assert message in done.stderr
+
+
+def test_the_command_has_the_margin_of_the_library():
+    (margin,) = [one for one in cli.get_command(None, "decode").params if one.name == "margin"]
+    assert margin.default == MARGIN
+
+
+def test_spelling_needs_no_torch(lm):
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from discotext.decoding import Corrector\n"
+        "from discotext.language import load_language_model\n"
+        f"print(Corrector([load_language_model({lm!r})], margin=0.0).correct('my siter went to the cinema').text)"
+    )
+    import discotext
+
+    where = str(Path(discotext.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": where},
+    )
+    assert done.stdout.strip() == "my sister went to the cinema", done.stderr
 
 
 def test_a_real_model_corrects_and_keeps_right_text():

@@ -19,7 +19,7 @@ from discotext.core.arrays import Floats
 from discotext.decoding.channel import WEIGHTS, are_variants, describe_edits, is_inflected, sound_out, weigh
 from discotext.decoding.index import DeletionIndex
 from discotext.language.ngram import MARKS, BackoffModel
-from discotext.support.extras import require
+from discotext.text.inflection import load_tables
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # what is corrected, and what it is corrected to
 SHORTEST = 3  # letters of an unknown word that is corrected
@@ -49,8 +49,7 @@ def in_dictionary(word: str) -> bool:
     >>> in_dictionary("mice"), in_dictionary("mise-en"), in_dictionary("definately")
     (True, False, False)
     """
-    lemminflect = require("lemminflect", extra="hf", reason="a dictionary")
-    return bool(lemminflect.getAllLemmas(word.removesuffix("'s")))
+    return bool(load_tables().getAllLemmas(word.removesuffix("'s")))
 
 
 def _is_plural(word: str, meant: str) -> bool:
