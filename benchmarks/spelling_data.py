@@ -146,4 +146,5 @@ def write_ocr_table(path: Path) -> None:
 
 
 def read_clean(name: str, texts: int) -> list[Labelled]:
-    return [Labelled(text, (), (text,), 0) for text in load_split(name, "test").texts[:texts]]
+    """The last test texts. Rules and the margin were chosen with an eye on the first ones, which are left out."""
+    return [Labelled(text, (), (text,), 0) for text in load_split(name, "test").texts[-texts:]]

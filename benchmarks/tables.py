@@ -590,7 +590,9 @@ def replace(content: str, name: str, text: str) -> str:
 def spelling() -> str:
     """Of each corrector what it finds and what it breaks."""
     found = {(row["system"], row["data"]): row for row in rows_of("spelling")}
-    systems = list(dict.fromkeys(row["system"] for row in rows_of("spelling")))
+    systems = sorted(
+        dict.fromkeys(row["system"] for row in rows_of("spelling")), key=lambda name: not name.startswith("discotext")
+    )
     cells = [["*uncorrected*"] + [""] * 6]
     for data in ("holbrook", "jfleg", "ocr_acl"):
         cells[0] += [f"{100 * found['discotext', data]['WER before']:.2f} %"]
