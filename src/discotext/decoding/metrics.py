@@ -161,5 +161,6 @@ def matched_pairs(first: Floats, second: Floats) -> float | None:
         return None
     spread = float(difference.std(ddof=1)) / math.sqrt(len(difference))
     if spread == 0:
-        return 1.0 if difference.mean() == 0 else 0.0
+        # The same difference on every text has no spread to measure; the sign test says how surprising it is.
+        return 1.0 if difference.mean() == 0 else 2.0 ** (1 - len(difference))
     return math.erfc(abs(float(difference.mean())) / spread / math.sqrt(2))
