@@ -327,6 +327,33 @@ def queries() -> str:
     return table(headings, rows)
 
 
+def decoding() -> str:
+    """What each search finds of the optimum of networks of random words, and at what price."""
+    found = [row for row in rows_of("decoding") if "gap" in row]
+
+    def compare(cells: list[str]) -> str:
+        rows = []
+        for solver in dict.fromkeys(row["solver"] for row in found if row["cell"] in cells):
+            here = [row for cell in cells for row in found if (row["cell"], row["solver"]) == (cell, solver)]
+            shown = (f"{100 * row['optimum']:.0f} / {100 * row['gap']:.1f} / {row['passes']:,.0f}" for row in here)
+            rows.append([solver, *shown])
+        return table(["optimum found % / gap % / passes", *cells], rows)
+
+    cells = list(dict.fromkeys(row["cell"] for row in found))
+    causal = [cell for cell in cells if cell.startswith("causal")]
+    counts = [next(row["n"] for row in found if (row["cell"] in causal) == neural) for neural in (False, True)]
+    speed = next(row for row in rows_of("decoding") if row["cell"] == "speed")
+    return (
+        f"Trigram model, 20 candidates at every position, {counts[0]} networks each.\n\n"
+        f"{compare([cell for cell in cells if cell not in causal])}\n\n"
+        f"A causal transformer (SmolLM2, 135 million parameters), 16 candidates, {counts[1]} networks each. The "
+        "optimum is not known; gaps are to the best that any search here has found.\n\n"
+        f"{compare(causal)}\n\n"
+        f"With five candidates at a quarter of the positions, Viterbi decodes {speed['rate']:,.0f} words a minute on "
+        f"one core ({speed['n']:,} sentences of 10 to 30 words, the check of every answer included)."
+    )
+
+
 def hardening() -> str:
     """Both models of every hardening, on the same test texts."""
     rows = []
@@ -560,6 +587,32 @@ def replace(content: str, name: str, text: str) -> str:
     return before + begin + text + end + after
 
 
+def spelling() -> str:
+    """Of each corrector what it finds and what it breaks."""
+    found = {(row["system"], row["data"]): row for row in rows_of("spelling")}
+    systems = sorted(
+        dict.fromkeys(row["system"] for row in rows_of("spelling")), key=lambda name: not name.startswith("discotext")
+    )
+    cells = [["*uncorrected*"] + [""] * 6]
+    for data in ("holbrook", "jfleg", "ocr_acl"):
+        cells[0] += [f"{100 * found['discotext', data]['WER before']:.2f} %"]
+    cells[0] += ["", ""]
+    for system in systems:
+        line = [system]
+        for data in ("holbrook", "jfleg"):
+            row = found.get((system, data), {})
+            line += [f"{row[key]:.2f}" if key in row else "" for key in ("F0.5", "precision", "recall")]
+        rates = (found.get((system, data), {}).get("WER") for data in ("holbrook", "jfleg", "ocr_acl"))
+        line += ["" if rate is None else f"{100 * rate:.2f} %" for rate in rates]
+        made = (found.get((system, data), {}).get("changes of 1,000") for data in ("imdb", "ag_news"))
+        line += ["" if number is None else f"{number:.2f}" for number in made]
+        cells.append(line)
+    three = ["precision", "recall"]
+    headings = ["corrector", "pupils: F0.5", *three, "learners: F0.5", *three]
+    headings += ["WER pupils", "learners", "scans", "changes of 1,000 words: film reviews", "news"]
+    return table(headings, cells)
+
+
 def blocks() -> list[tuple[Path, str, str]]:
     """(page, marker, text) of everything that results files say in the docs."""
     docs = PICTURES.parent
@@ -585,6 +638,8 @@ def blocks() -> list[tuple[Path, str, str]]:
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
         (docs / "how-to" / "choose-a-solver.md", "queries", measured("queries", queries())),
+        (docs / "how-to" / "correct-a-text.md", "spelling", measured("spelling", spelling())),
+        (docs / "explanation" / "decoding.md", "decoding", measured("decoding", decoding())),
         (docs / "how-to" / "harden.md", "hardening", measured("hardening", hardening())),
         (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
         (pages / "candidates.md", "audit", audited()),

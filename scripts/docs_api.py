@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 PAGES = ROOT / "docs" / "reference" / "api"
 SOLVE = ROOT / "docs" / "reference" / "solve.md"
-FOLDERS = ("core", "search", "solvers", "theory", "text", "data", "victims", "experiment")
+FOLDERS = ("core", "search", "solvers", "theory", "text", "language", "data", "victims", "experiment", "decoding")
 INTRODUCTIONS = {
     "": "What `import discotext` offers. Everything else is imported from the folder that holds it.",
     "core": "Problems, oracles and solutions: arrays in, arrays out, and no text.",
@@ -26,9 +26,12 @@ INTRODUCTIONS = {
     "theory": "Set functions, matroids, guarantees and the paper's propositions. "
     "[Theory](../../explanation/theory.md) introduces them.",
     "text": "Words, candidates and search spaces.",
+    "language": "Language models: how likely is a sentence?",
     "data": "Labelled texts.",
     "victims": "The classifiers under attack.",
     "experiment": "Attacks on many texts: records, summaries and executors.",
+    "decoding": "Networks of words and their best texts. "
+    "[Which search when](../../explanation/decoding.md) explains how they are found.",
 }
 
 

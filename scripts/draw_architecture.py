@@ -19,9 +19,11 @@ PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
 # From the outside to the centre: a layer imports only from those below it.
 LAYERS = {
     "cli": "one file per command",
+    "decoding": "networks of words, their scores and their best texts",
     "experiment": "tasks, records, summaries; execution/ and report/",
     "victims": "the classifiers under attack",
     "data": "labelled texts from files, names and objects",
+    "language": "language models: n-grams and neural ones",
     "text": "words, candidates, search spaces",
     "theory": "set functions, matroids, guarantees",
     "solvers": "one class per way to search",

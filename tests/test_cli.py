@@ -17,7 +17,7 @@ from discotext.cli.help import GroupedOption
 from discotext.cli.options import complete_names
 from discotext.cli.output import write_json
 from discotext.data.catalogue import DATASETS
-from discotext.solvers import SOLVERS
+from discotext.solvers import SEQUENCE_SOLVERS, SOLVERS
 from discotext.text.candidates import SOURCES, SWITCHES
 from discotext.text.tagging import TAGGERS
 
@@ -124,6 +124,7 @@ def test_the_most_used_options_come_first_and_solvers_are_named(name):
 
 def test_names_are_those_that_are_accepted():
     assert tuple(SOLVERS) == names.SOLVERS
+    assert tuple(SEQUENCE_SOLVERS) == names.SEQUENCE_SOLVERS
     assert tuple(SOURCES) == names.SOURCES
     assert tuple(SWITCHES) == names.FILTERS
     assert tuple(TAGGERS) == names.TAGGERS
@@ -176,7 +177,7 @@ def complete(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["de"], ["plain,demo"]),
+        (["dem"], ["plain,demo"]),
         (["attack", "v", "d", "--solver", "left"], ["plain,left-to-right"]),
         (["attack", "v", "d", "--solver", "left_"], ["plain,left_to_right"]),
         (["compare", "v", "d", "--solver", "au"], ["plain,auto"]),

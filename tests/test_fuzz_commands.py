@@ -76,6 +76,8 @@ def place(tmp_path_factory):
         "antonyms.txt": "good bad\n",
         "model.skops": "junk",
         "model.pkl": "junk",
+        "nets.jsonl": "\n".join(json.dumps({"positions": [["good", "bad"], ["film", "", "farm"]]}) for _ in range(3)),
+        "lines.txt": "a good film\na bad film\n" * 3,
         "full/file": "x",
     }
     for name, content in files.items():
@@ -116,6 +118,9 @@ USUAL = {
     + ["py:broken.py:f", "py:no.py:f", "sklearn:model.skops", "sklearn:model.pkl", "sklearn:no", "run", "nothing"],
     "data": ["d.jsonl"] * 12 + ["d.csv", "semicolons.csv", "empty.csv", "junk.parquet", "folder.csv", "-", "trec"],
     "name": ["trec", "ag-news"],
+    "input": ["nets.jsonl"] * 12 + ["d.jsonl", "lists.json", "empty.csv", "junk.npz", "folder.csv", "-"],
+    "texts": ["lines.txt", "d.csv", "-"],
+    "truth": ["lines.txt"],
     "solver": ["auto", "greedy", "exact", "beam", "disco", "left_to_right"],
     "solvers": ["greedy", "exact", "random", "lazy_greedy"],
     "budget": ["0.2", ".5", "1"],

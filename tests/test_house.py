@@ -16,23 +16,27 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
-LAYERS = "version support core search solvers theory text data victims experiment cli __main__".split()
+LAYERS = (
+    "version support core search solvers theory text language data victims experiment decoding cli __main__".split()
+)
 # The same inside each folder.
 ORDER = {
     "support": "errors extras files garbage intervals keywords lazy redaction",
     "core": "arrays gain_model objectives padding problem reach chain_reach embedding oracle learning_oracle "
-    "relaxation penalty rounding sampling solution swaps wrappers multilinear oracle_check",
-    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal population rounds survey "
-    "sweep pruning loop",
+    "relaxation penalty rounding sampling solution swaps wrappers cache multilinear oracle_check",
+    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal nbest paths population "
+    "recording rounds survey sweep pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact genetic gradient_greedy greedy "
-    "lazy_greedy left_to_right local_search particle_swarm random ranked_greedy stochastic_greedy",
+    "lazy_greedy left_to_right local_search particle_swarm prefix_beam random ranked_greedy stochastic_greedy viterbi",
     "theory": "activation hardness linear_bag random_networks rates verdict independence change_matroid "
     "recurrent_unit set_function axioms best_within chain extensions properties guarantees ratios window_network "
     "counterexamples",
     "text": "resources closed_class pretrained vectors neighbours counterfit packaged_vectors wordnet thesaurus "
     "inflection words swap_features acceptability continuation encoder_scorer scorers filters polarity sources "
     "masked_lm tag_features tagging candidates merging space",
-    "data": "catalogue labels columns examples files registry",
+    "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces mixing causal masked recurrent "
+    "registry",
+    "data": "catalogue labels columns examples files registry texts",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
     "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "
     "function neural remote scikit subwords huggingface saved registry",
@@ -44,8 +48,12 @@ ORDER = {
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
+    "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
+    "mixtures oracle result decode run channel confusions "
+    "index passages changes spelling text corrector",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
-    "attack certify compare counterfit optima predict report reproduce train harden demo",
+    "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
+    "decode_options spelling decode",
 }
 
 
@@ -110,6 +118,7 @@ FOREIGN = {"victims/linear_pipeline.py", "victims/linear_features.py", "victims/
            "victims/function.py", "victims/score_reader.py", "victims/scikit.py", "victims/scikit_vocabulary.py",
            "victims/registry.py", "victims/victim.py", "victims/huggingface.py", "victims/subword_model.py",
            "victims/model_files.py", "text/pretrained.py", "text/tagging.py", "data/examples.py", "data/registry.py",
+           "language/pieces.py",
            "experiment/execution/ray.py", "cli/help.py", "support/lazy.py", "data/labels.py",
            "experiment/hardening/trainers.py"}  # fmt: skip
 SERIALISATION = {"experiment/record.py", "experiment/summary.py", "experiment/job.py", "victims/neural/store.py",
@@ -158,7 +167,9 @@ def test_a_misspelt_keyword_is_answered_with_the_nearest():
         discotext.attack(lambda texts: [], ([], []), buget=0.1)
 
 
-@pytest.mark.parametrize("folder", ["", "core", "search", "text", "data", "victims", "experiment"])
+@pytest.mark.parametrize(
+    "folder", ["", "core", "search", "text", "language", "data", "victims", "experiment", "decoding"]
+)
 def test_the_type_checker_and_the_reader_see_the_same_public_names(folder):
     if folder == "victims":
         pytest.importorskip("torch", reason="NeuralVictim is a PyTorch network")

@@ -33,6 +33,7 @@ from discotext.solvers import (
     LeftToRight,
     LocalSearch,
     ParticleSwarm,
+    PrefixBeam,
     Random,
     RankedGreedy,
     StochasticGreedy,
@@ -49,6 +50,8 @@ ALL = {
     **{name: make() for name, make in SOLVERS.items()},
     "disco without enumeration": Disco(enumerate=False),
     "disco-high without enumeration": Disco(effort="high", enumerate=False),
+    "disco from greedy": Disco(start=Greedy()),
+    "disco from enumeration": Disco(start=Exact()),
     "disco-proximal p=3, constant step": DiscoProximal(p=3, step=0.05, steps=20),
     "disco-proximal, schedule": DiscoProximal(step=lambda k: 1 / k, steps=20),
     "disco-adam, confidence": DiscoAdam(reading="confidence", steps=20),
@@ -614,6 +617,7 @@ def test_greedy_passes_are_what_greedy_spends():
         (lambda: DiscoProximal(step=-1.0), "step is -1.0"),
         (lambda: DiscoProximal(step="tiny"), "'backtracking'"),
         (lambda: Disco(effort="huge"), "'default', 'high' or a number"),
+        (lambda: Disco(start=Greedy), "pass an instance: Greedy()"),
         (lambda: DiscoAdam(reading="third"), "'budget' or 'confidence'"),
         (lambda: Beam(width=0), "width is 0"),
         (lambda: StochasticGreedy(epsilon=1.5), "between 0 and 1"),
@@ -637,6 +641,23 @@ def test_wrong_settings_say_what_would_be_right(make, words):
 @pytest.mark.parametrize("name", SOLVERS)
 def test_solvers_have_names_with_hyphens_or_underscores(name):
     assert type(make_solver(name.replace("-", "_"))) is type(SOLVERS[name]())
+
+
+@pytest.mark.parametrize("start", [Greedy(), Random(draws=3), LeftToRight()], ids=repr)
+def test_disco_climbs_from_what_its_start_found(start):
+    networks = RandomNetworks(range(20), positions=10, candidates=4, budget=4)
+    found = solve(networks.batch, networks, start, seed=1)
+    polished = solve(networks.batch, networks, Disco(start=start), seed=1)
+    assert all(one.score >= other.score - 1e-9 for one, other in zip(polished, found, strict=True))
+    assert any(one.score > other.score for one, other in zip(polished, found, strict=True))
+
+
+def test_disco_refuses_what_its_start_refuses():
+    batch = Batch.of([Problem((5,) * 12, 6)])
+    with pytest.raises(ValueError, match="more than the 10 that Exact enumerates"):
+        solve(batch, Quadratic(batch), Disco(start=Exact(limit=10, bounds=False)))
+    with pytest.raises(TypeError, match="start from PrefixBeam, which needs states of prefixes"):
+        solve(batch, Quadratic(batch), Disco(start=PrefixBeam()))
 
 
 def test_every_choice_of_a_level_has_as_many_changes_and_all_come():

@@ -7,8 +7,9 @@ import pytest
 
 from discotext import Batch, Problem, solve
 from discotext.core import FunctionOracle, Status
+from discotext.core.cache import Cached
 from discotext.core.problem import count_changes
-from discotext.core.wrappers import Cached, Counted
+from discotext.core.wrappers import Counted
 from discotext.search import Proposal, Search, Solver, Stop
 from discotext.search.pruning import Kept, exchange_down, prune, undo_singly
 from discotext.search.tuning import DEFAULT

@@ -14,6 +14,7 @@ from discotext.version import __version__ as __version__
 if TYPE_CHECKING:
     from discotext.core.problem import Batch as Batch
     from discotext.core.problem import Problem as Problem
+    from discotext.decoding.decode import decode as decode
     from discotext.experiment.attack import attack as attack
     from discotext.experiment.attack import compare as compare
     from discotext.experiment.certify import certify as certify
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "core.problem": ["Batch", "Problem"],
+    "decoding.decode": ["decode"],
     "experiment.attack": ["attack", "compare"],
     "experiment.certify": ["certify"],
     "experiment.hardening.harden": ["harden"],
@@ -43,5 +45,6 @@ _HOMES = {
     "victims.scikit": ["SklearnVictim"],
     "victims.victim": ["Victim"],
 }
-_FOLDERS = [f"discotext.{name}" for name in ("solvers", "core", "search", "data", "text", "victims", "experiment")]
+_NAMES = ("solvers", "core", "search", "data", "text", "victims", "experiment", "language", "decoding")
+_FOLDERS = [f"discotext.{name}" for name in _NAMES]
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, _FOLDERS)

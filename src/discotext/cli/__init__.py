@@ -20,9 +20,13 @@ SECTIONS = {
         "merge": "Merge the shards of an attack into one run.",
         "augment": "Write a run's texts and its successful attacks as training data.",
     },
+    "Decode": {
+        "decode": "Choose the best word at each position, under language models.",
+    },
     "Models and data": {
         "harden": "Train a classifier that holds when words are exchanged, and show by how much.",
         "train": "Train a classifier on a data set, and print its test accuracy.",
+        "train-lm": "Train a language model on plain text, and print its perplexity on held-out lines.",
         "predict": "Print a classifier's predictions as JSON lines.",
         "check": "Check whether a classifier is fit to be attacked.",
         "data": "List the named data sets, or describe one.",
@@ -48,7 +52,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"discotext.cli.{name}").command
+        command: click.Command = importlib.import_module(f"discotext.cli.{name.replace('-', '_')}").command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

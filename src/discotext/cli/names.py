@@ -25,6 +25,8 @@ SOLVERS = (
     "exact",
     "random",
 )
+SEQUENCE_SOLVERS = ("viterbi", "prefix-beam")
+NETWORK_SOURCES = ("networks", "spelling")
 SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
 FILTERS = (
     "stop-words",

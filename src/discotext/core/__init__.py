@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from discotext.support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discotext.core.cache import Cached as Cached
     from discotext.core.embedding import EmbeddingOracle as EmbeddingOracle
     from discotext.core.multilinear import Multilinear as Multilinear
     from discotext.core.objectives import CustomObjective as CustomObjective
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from discotext.core.oracle import BoundingOracle as BoundingOracle
     from discotext.core.oracle import DeletingOracle as DeletingOracle
     from discotext.core.oracle import FunctionOracle as FunctionOracle
+    from discotext.core.oracle import MarkovOracle as MarkovOracle
     from discotext.core.oracle import Oracle as Oracle
     from discotext.core.oracle import PricedOracle as PricedOracle
     from discotext.core.oracle import RelaxedOracle as RelaxedOracle
+    from discotext.core.oracle import SequentialOracle as SequentialOracle
     from discotext.core.oracle import UnavailableError as UnavailableError
     from discotext.core.oracle_check import OracleReport as OracleReport
     from discotext.core.oracle_check import check_oracle as check_oracle
@@ -26,12 +29,12 @@ if TYPE_CHECKING:
     from discotext.core.problem import Problem as Problem
     from discotext.core.solution import Solution as Solution
     from discotext.core.solution import Status as Status
-    from discotext.core.wrappers import Cached as Cached
     from discotext.core.wrappers import Chunked as Chunked
     from discotext.core.wrappers import Counted as Counted
     from discotext.core.wrappers import Guarded as Guarded
 
 _HOMES = {
+    "cache": ["Cached"],
     "embedding": ["EmbeddingOracle"],
     "multilinear": ["Multilinear"],
     "objectives": ["CustomObjective", "Objective", "Targeted", "Untargeted"],
@@ -39,14 +42,16 @@ _HOMES = {
         "BoundingOracle",
         "DeletingOracle",
         "FunctionOracle",
+        "MarkovOracle",
         "Oracle",
         "PricedOracle",
         "RelaxedOracle",
+        "SequentialOracle",
         "UnavailableError",
     ],
     "oracle_check": ["OracleReport", "check_oracle"],
     "problem": ["Batch", "Problem"],
     "solution": ["Solution", "Status"],
-    "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
+    "wrappers": ["Chunked", "Counted", "Guarded"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

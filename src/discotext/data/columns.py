@@ -32,6 +32,15 @@ def choose_columns(
     return text, label
 
 
+def choose_text_column(columns: Sequence[str], text_column: str | None, where: str) -> str:
+    """Choose the column of the texts, where labels are not needed.
+
+    >>> choose_text_column(["id", "Review"], None, "reviews.csv")
+    'Review'
+    """
+    return _choose_column(columns, text_column, TEXT_NAMES, "text", where)
+
+
 def _choose_column(columns: Sequence[str], wanted: str | None, usual: Sequence[str], role: str, where: str) -> str:
     there = "its columns are " + list_some([shorten(column) for column in columns]) + _suggest_separator(columns)
     option = f"--{role}-column ({role}_column in Python)"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from discotext.core.arrays import Floats, Ints
-from discotext.core.oracle import RelaxedOracle, has_labels_only
+from discotext.core.oracle import RelaxedOracle
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.swaps import best_of_each
@@ -23,6 +23,7 @@ from discotext.search.tuning import Tuning
 def search_frugally(
     batch: Batch,
     oracle: RelaxedOracle,
+    labels_only: bool,
     search: Search,
     problems: Ints,
     queries: Floats,
@@ -31,15 +32,17 @@ def search_frugally(
 ) -> Proposals:
     """Follow free slopes from the originals of these problems.
 
-    queries: (B,) what each problem may spend. slack: how many times the gain that slopes promise may be true; a problem
-    that would not reach its goal even then is given up.
+    labels_only: whether no answer short of the goal says what is nearer to it; then only whole choices are worth a
+        question.
+    queries: (B,) what each problem may spend.
+    slack: how many times the gain that slopes promise may be true; a problem that would not reach its goal even then is
+        given up.
     """
     best = Climbers.at(batch, oracle, problems, np.zeros((len(problems), 0), dtype=np.int32))
     limit = search.spent(np.arange(len(batch))) + queries
     asked, idle = Places(), np.zeros(len(batch), dtype=np.int64)
     asked.visit(best)
-    # Where answers say nothing of what is nearer to the goal, only whole choices are worth a question.
-    questions = 1 if has_labels_only(oracle) else tuning.frugal_questions
+    questions = 1 if labels_only else tuning.frugal_questions
     while len(best):
         layout = batch.take(best.problems)
         slopes = slopes_at(oracle, best, layout, 0.0)

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
-from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, has_free_slopes, name_ability
+from discotext.core.cache import Cached
+from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, find_free_slopes, name_ability
 from discotext.core.problem import Batch, count_changes
 from discotext.core.solution import Solution, Status
-from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
+from discotext.core.wrappers import Chunked, Counted, Guarded, Renumbered
 from discotext.search.pruning import Kept, prune
 from discotext.search.solver import Proposal, Search, Solver, check_solver, drive
 
@@ -280,7 +281,7 @@ class Loop:
         floors = np.where(reached, -np.inf if self.goal is None else self.goal, self.scores[rows])
         self.active = rows
         tuning = solver.tuning
-        if has_free_slopes(self.oracle):
+        if find_free_slopes(self.oracle) is not None:
             proposals, rounds = tuning.frugal_pruning
             tuning = replace(tuning, pruning_proposals=proposals, pruning_rounds=rounds)
         self.choices[rows], self.scores[rows] = prune(

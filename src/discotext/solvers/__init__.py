@@ -18,9 +18,11 @@ from discotext.solvers.lazy_greedy import LazyGreedy
 from discotext.solvers.left_to_right import LeftToRight
 from discotext.solvers.local_search import LocalSearch
 from discotext.solvers.particle_swarm import ParticleSwarm
+from discotext.solvers.prefix_beam import PrefixBeam
 from discotext.solvers.random import Random
 from discotext.solvers.ranked_greedy import RankedGreedy
 from discotext.solvers.stochastic_greedy import StochasticGreedy
+from discotext.solvers.viterbi import Viterbi
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "disco": Disco,
@@ -41,6 +43,11 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
     "exact": Exact,
     "random": Random,
 }
+# These go along a text, and need an oracle that does so too (`MarkovOracle`, `SequentialOracle`).
+SEQUENCE_SOLVERS: dict[str, Callable[[], Solver]] = {
+    "viterbi": Viterbi,
+    "prefix-beam": PrefixBeam,
+}
 
 
 def make_solver(name: str) -> Solver:
@@ -49,13 +56,15 @@ def make_solver(name: str) -> Solver:
     >>> make_solver("lazy_greedy")
     LazyGreedy()
     """
-    solver = SOLVERS.get(name.replace("_", "-"))
+    solvers = {**SOLVERS, **SEQUENCE_SOLVERS}
+    solver = solvers.get(name.replace("_", "-"))
     if solver is None:
-        raise ValueError(f"there is no solver {name!r}; choose one of {', '.join(SOLVERS)}")
+        raise ValueError(f"there is no solver {name!r}; choose one of {', '.join(solvers)}")
     return solver()
 
 
 __all__ = [
+    "SEQUENCE_SOLVERS",
     "SOLVERS",
     "Beam",
     "Disco",
@@ -70,8 +79,10 @@ __all__ = [
     "LeftToRight",
     "LocalSearch",
     "ParticleSwarm",
+    "PrefixBeam",
     "Random",
     "RankedGreedy",
     "StochasticGreedy",
+    "Viterbi",
     "make_solver",
 ]

@@ -21,7 +21,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.oracle import RelaxedOracle, find_slack, has_free_slopes, has_labels_only
+from discotext.core.oracle import (
+    Oracle,
+    RelaxedOracle,
+    Wrapper,
+    can,
+    find_free_slopes,
+    name_ability,
+)
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.sampling import interior_point, trim
@@ -31,7 +38,7 @@ from discotext.search.enumeration import enumerate_levels
 from discotext.search.frank_wolfe import frank_wolfe, spread_start
 from discotext.search.frugal import search_frugally
 from discotext.search.rounds import climb_greedily
-from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
+from discotext.search.solver import Proposal, Proposals, Search, Solver, check_solver, is_active
 from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
 
@@ -43,6 +50,8 @@ class Disco(Solver):
     effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
         that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
     enumerate: score every choice where that costs no more passes than searching, and mark the answer as proved.
+    start: another solver, which is run first; this then climbs from the best it found and not from where Frank–Wolfe
+        leads, and enumerates nothing.
     tuning: the constants behind it, for experiments.
 
     >>> Disco(effort="high")
@@ -53,14 +62,18 @@ class Disco(Solver):
     effort: Literal["default", "high"] | float = "default"
     enumerate: bool = True
     tuning: Tuning = DEFAULT
+    start: Solver | None = None
 
     def __post_init__(self) -> None:
+        if self.start is not None:
+            check_solver(self.start)
         if self.effort not in ("default", "high") and not (isinstance(self.effort, Real) and self.effort > 0):
             raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0")
 
     def __repr__(self) -> str:
         tuning = "" if self.tuning == DEFAULT else f", tuning={self.tuning}"
-        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning})"
+        start = "" if self.start is None else f", start={self.start!r}"
+        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning}{start})"
 
     @property
     def multiple(self) -> float:
@@ -73,9 +86,25 @@ class Disco(Solver):
     def thorough(self) -> bool:
         return self.multiple > 0
 
-    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
+    @property
+    def restricts(self) -> bool:
+        return self.start is not None and self.start.restricts
+
+    def refuse(self, batch: Batch, oracle: Oracle) -> None:
+        if self.start is not None:
+            if not can(oracle, self.start.needs):
+                wanted = f"{type(self.start).__name__}, which needs {name_ability(self.start.needs)}"
+                raise TypeError(
+                    f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start"
+                )
+            self.start.refuse(batch, oracle)
+
+    def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
         plan = self.plan(search.goal)
         problems = np.arange(len(batch))
+        if self.start is not None:
+            yield from self._polish(batch, oracle, search, plan, self.start)
+            return
         if self.enumerate:
             small = is_enumerable(batch, self._passes(batch, plan))
             if small.any():
@@ -84,11 +113,12 @@ class Disco(Solver):
                 problems = problems[is_active(problems, (yield nothing(batch)))]
         if not len(problems):
             return
-        if has_free_slopes(oracle):
-            least = self.tuning.labels_queries if has_labels_only(oracle) else self.tuning.frugal_queries
+        free = find_free_slopes(oracle)
+        if free is not None:
+            least = self.tuning.labels_queries if free.labels_only else self.tuning.frugal_queries
             queries = np.maximum(self.multiple * greedy_passes(batch), least)
-            slack = np.inf if self.thorough else find_slack(oracle)
-            yield from search_frugally(batch, oracle, search, problems, queries, slack, self.tuning)
+            slack = np.inf if self.thorough else free.slack
+            yield from search_frugally(batch, oracle, free.labels_only, search, problems, queries, slack, self.tuning)
         else:
             yield from self._search(batch, oracle, search, plan, problems)
 
@@ -122,13 +152,41 @@ class Disco(Solver):
         spent = search.spent(everything)
         allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
         cheap = (greedy_passes(batch)[problems] <= tuning.greedy_passes) & (search.goal is not None)
-        best = yield from climb_greedily(batch, oracle, problems[cheap])
+        greedy = yield from climb_greedily(batch, oracle, problems[cheap])
         start = spread_start(batch.take(problems[~cheap]))
         met = yield from frank_wolfe(batch, oracle, problems[~cheap], start, tuning.frank_wolfe_steps)
-        ended = yield from climb(
-            batch, oracle, met.best(plan.starts), allowance, tuning, smoothing=plan.smoothing, goal=search.goal
-        )
-        best = (best + ended).best(1)
+        yield from self._climb(batch, oracle, search, plan, met.best(plan.starts), allowance, before, spent, greedy)
+
+    def _polish(self, batch: Batch, oracle: Wrapper, search: Search, plan: Plan, start: Solver) -> Proposals:
+        """Run the start, and go on from the best it found."""
+        found = yield from follow_best(batch, start.propose(batch, oracle, search))
+        spent = search.spent(np.arange(len(batch)))
+        allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
+        kept = Climbers.at(batch, oracle, found.problems, batch.originals()[found.problems])
+        before = np.full(len(batch), -np.inf)
+        before[kept.problems] = kept.scores
+        best = (found + kept).best(1)
+        yield from self._climb(batch, oracle, search, plan, best, allowance, before, spent, Climbers.none(batch))
+
+    def _climb(
+        self,
+        batch: Batch,
+        oracle: RelaxedOracle,
+        search: Search,
+        plan: Plan,
+        climbers: Climbers,
+        allowance: Allowance,
+        before: Floats,
+        spent: Floats,
+        greedy: Climbers,
+    ) -> Proposals:
+        """Climb, then go on while there are passes left.
+
+        before: (B,) the originals' scores; spent: (B,) passes. greedy: where greedy search has ended already.
+        """
+        tuning = self.tuning
+        ended = yield from climb(batch, oracle, climbers, allowance, tuning, smoothing=plan.smoothing, goal=search.goal)
+        best = (greedy + ended).best(1)
         best = best.take(is_active(best.problems, (yield nothing(batch))))
         allowance.limit = spent + plan.allow(batch, best, before, search.goal)
         beamed = best.problems[plan.passes >= beam_passes(batch.take(best.problems), tuning.beam_width)]
@@ -139,7 +197,7 @@ class Disco(Solver):
         if self.thorough and search.goal is not None:
             # Where little is missing, the moves that greedy would have made have the last word.
             near = plan.miss(left, before, search.goal) <= tuning.last_share
-            yield from climb_greedily(batch, oracle, np.setdiff1d(left.problems[near], problems[cheap]))
+            yield from climb_greedily(batch, oracle, np.setdiff1d(left.problems[near], greedy.problems))
 
     def _restart(
         self,
@@ -211,6 +269,22 @@ class Plan:
             missing = (goal - best.scores) / np.maximum(goal - before[best.problems], 1e-12)
         # Of an infinite goal, or where only forbidden choices were met, the whole way is missing.
         return np.asarray(np.where(np.isnan(missing), 1.0, missing))
+
+
+def follow_best(batch: Batch, proposals: Proposals) -> Generator[Proposal, Ints, Climbers]:
+    """Pass on what another solver proposes; returns the best of each problem that still goes on at its end."""
+    best, active, answer = Climbers.none(batch), np.arange(len(batch)), None
+    while True:
+        try:
+            proposal = next(proposals) if answer is None else proposals.send(answer)
+        except StopIteration:
+            break
+        best = (best + Climbers(proposal.problems, proposal.choices, proposal.scores)).best(1)
+        active = answer = yield proposal
+    # What nothing was proposed for goes on from its original.
+    missing = active[~np.isin(active, best.problems)]
+    start = Climbers(missing, batch.originals()[missing], np.full(len(missing), -np.inf))
+    return (best + start).take(is_active(np.concatenate([best.problems, missing]), active)).best(1)
 
 
 def nothing(batch: Batch) -> Proposal:

@@ -50,11 +50,11 @@ def find_lemmas(word: str, part: str) -> tuple[str, ...]:
     """
     if not word:
         return ()
-    found = tuple(_load_tables().getAllLemmas(word, upos=part).get(part, ()))
+    found = tuple(load_tables().getAllLemmas(word, upos=part).get(part, ()))
     if not found and _is_in_wordnet(word, part):
         return (word,)
     if not found and part in GUESSED_PARTS:
-        guesses = _load_tables().getAllLemmasOOV(word, part).get(part, ())
+        guesses = load_tables().getAllLemmasOOV(word, part).get(part, ())
         found = tuple(guess for guess in guesses if guess != word and _is_in_wordnet(guess, part))
     return found
 
@@ -68,7 +68,7 @@ class _HideSpacy:
 
 
 @cache
-def _load_tables() -> Any:
+def load_tables() -> Any:
     """Import lemminflect without spaCy, which it would load if installed, and PyTorch with it."""
     finder = _HideSpacy()
     sys.meta_path.insert(0, finder)
@@ -92,9 +92,9 @@ def inflect(base: str, tag: str) -> tuple[str, ...]:
     part = PARTS[tag]
     if tag in BASE_TAGS[part]:
         return (base,)
-    found = _load_tables().getInflection(base, tag, inflect_oov=False)
+    found = load_tables().getInflection(base, tag, inflect_oov=False)
     if not found and part in GUESSED_PARTS and _is_in_wordnet(base, part):
-        found = _load_tables().getInflection(base, tag, inflect_oov=True)
+        found = load_tables().getInflection(base, tag, inflect_oov=True)
     # Drop forms that do not lead back to the base: wrong guesses, and entries that only one of the tables has.
     return tuple(form for form in found if base in find_lemmas(form, part))
 

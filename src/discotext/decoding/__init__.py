@@ -1,0 +1,40 @@
+"""Decoding: the best word at each position of a text, under language models and a channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discotext.support.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from discotext.decoding.constraints import Constraints as Constraints
+    from discotext.decoding.corrector import Correction as Correction
+    from discotext.decoding.corrector import Corrector as Corrector
+    from discotext.decoding.decode import Decoder as Decoder
+    from discotext.decoding.graph import Edge as Edge
+    from discotext.decoding.graph import make_network as make_network
+    from discotext.decoding.lists import combine_list as combine_list
+    from discotext.decoding.lists import rescore_list as rescore_list
+    from discotext.decoding.metrics import ErrorCounts as ErrorCounts
+    from discotext.decoding.metrics import ErrorRates as ErrorRates
+    from discotext.decoding.network import Alternative as Alternative
+    from discotext.decoding.network import Network as Network
+    from discotext.decoding.network import NetworkError as NetworkError
+    from discotext.decoding.network import make_batch as make_batch
+    from discotext.decoding.oracle import make_oracle as make_oracle
+    from discotext.decoding.reading import read_networks as read_networks
+    from discotext.decoding.result import Decoded as Decoded
+
+_HOMES = {
+    "constraints": ["Constraints"],
+    "corrector": ["Correction", "Corrector"],
+    "decode": ["Decoder"],
+    "graph": ["Edge", "make_network"],
+    "lists": ["combine_list", "rescore_list"],
+    "metrics": ["ErrorCounts", "ErrorRates"],
+    "network": ["Alternative", "Network", "NetworkError", "make_batch"],
+    "oracle": ["make_oracle"],
+    "reading": ["read_networks"],
+    "result": ["Decoded"],
+}
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

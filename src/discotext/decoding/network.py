@@ -1,0 +1,181 @@
+"""Networks of words: what may stand at each position of a text.
+
+A network is a row of positions, each with its alternatives and their channel scores: how well each fits what was heard,
+seen or typed, as a natural logarithm. The first alternative of a position is its original: what stands in the text, or
+the best guess of the recogniser. Choosing another one is a change. (A network of this form is also called a confusion
+network, or a sausage.)
+
+An alternative may be empty, which skips its position, or a phrase of several words. It may also *span* several
+positions, which it then covers: what stands there is not used, and its choice is 0. That makes a network of a word
+graph, without loss. The nodes of the graph in topological order are the boundaries of the positions, and an edge from
+node u to node v is an alternative at position u that spans v − u positions. At each node the edge of the graph's best
+path comes first; so the choice that changes nothing is the best path, and the number of changes is the number of edges
+that are not the first of their node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from discotext.core.problem import Batch, Problem
+from discotext.language.model import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One of the words that may stand at a position.
+
+    word: empty to skip the position; a phrase has spaces. score: of the channel. span: positions, from its own on, that
+    it covers.
+    """
+
+    word: str
+    score: float = 0.0
+    span: int = 1
+
+
+class NetworkError(ValueError):
+    """A network that is wrong in itself. position: where, counted from 0, or None."""
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message if position is None else f"position {position}: {message}")
+        self.position = position
+
+
+@dataclass(frozen=True)
+class Network:
+    """Alternatives at each position.
+
+    id: how results refer to it.
+    positions: the alternatives of each position, the original first.
+    gaps: what stands before each position and at the end, n + 1 strings; single spaces if None. A position that is
+        skipped takes its gap with it; the first word is always preceded by the first gap.
+
+    >>> network = Network.of("1", [["a"], ["god", "good"], ["film", ""]])
+    >>> network.text((0, 1, 0)), network.text((0, 1, 1)), len(network)
+    ('a good film', 'a good', 3)
+    """
+
+    id: str
+    positions: tuple[tuple[Alternative, ...], ...]
+    gaps: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.gaps is not None and len(self.gaps) != len(self.positions) + 1:
+            raise NetworkError(
+                f"{len(self.gaps)} gaps were given for {len(self.positions)} positions; give one before each and one "
+                "for the end"
+            )
+        for position, alternatives in enumerate(self.positions):
+            check_position(position, alternatives, len(self.positions))
+
+    @classmethod
+    def of(cls, id: str, positions: Iterable[Iterable[str | tuple[str, float] | Alternative]]) -> Network:
+        """Make a network of words, pairs of words and scores, or alternatives."""
+        return cls(id, tuple(tuple(map(make_alternative, alternatives)) for alternatives in positions))
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def spans(self) -> bool:
+        """Whether any alternative covers more than its own position."""
+        return any(one.span > 1 for alternatives in self.positions for one in alternatives)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many alternatives each position has."""
+        return tuple(map(len, self.positions))
+
+    def path(self, choice: Sequence[int]) -> list[tuple[int, Alternative]]:
+        """The alternatives that a choice uses, each with its position: all but those that are covered."""
+        found, position = [], 0
+        while position < len(self):
+            alternative = self.positions[position][choice[position]]
+            found.append((position, alternative))
+            position += alternative.span
+        return found
+
+    def is_consistent(self, choice: Sequence[int]) -> bool:
+        """Whether a choice changes nothing at positions that are covered."""
+        used = {position for position, _ in self.path(choice)}
+        return all(position in used or not candidate for position, candidate in enumerate(choice))
+
+    def tokens(self, choice: Sequence[int]) -> list[Token]:
+        """The words of a choice, each with what stands before it. Phrases are split."""
+        found: list[Token] = []
+        for position, alternative in self.path(choice):
+            before = self.gap(position if found else 0)
+            for word in alternative.word.split():
+                found.append(Token(before, word))
+                before = " "
+        return found
+
+    def gap(self, position: int) -> str:
+        """What stands before a position."""
+        return self.gaps[position] if self.gaps is not None else " " if position else ""
+
+    def text(self, choice: Sequence[int]) -> str:
+        """The text of a choice."""
+        end = self.gaps[-1] if self.gaps is not None else ""
+        return "".join(token.before + token.word for token in self.tokens(choice)) + end
+
+    def words(self, choice: Sequence[int]) -> list[str]:
+        """The words of a choice; phrases are split."""
+        return [token.word for token in self.tokens(choice)]
+
+    @cached_property
+    def original(self) -> tuple[int, ...]:
+        """The choice that changes nothing."""
+        return (0,) * len(self)
+
+    def scale(self, factor: float) -> Network:
+        """The same network with all channel scores multiplied, as from another base of logarithms."""
+        positions = (tuple(replace(one, score=one.score * factor) for one in row) for row in self.positions)
+        return replace(self, positions=tuple(positions))
+
+
+def make_alternative(given: str | tuple[str, float] | Alternative) -> Alternative:
+    """An alternative from a word, or from a word and its score."""
+    if isinstance(given, Alternative):
+        return given
+    return Alternative(given) if isinstance(given, str) else Alternative(given[0], given[1])
+
+
+def check_position(position: int, alternatives: Sequence[Alternative], size: int) -> None:
+    """Raise NetworkError if a position has no alternatives, or one that is there twice or has no usable score."""
+    if not alternatives:
+        raise NetworkError("there are no words; give at least one, or an empty word to skip the position", position)
+    seen: set[tuple[str, int]] = set()
+    for one in alternatives:
+        if math.isnan(one.score) or one.score == math.inf:
+            raise NetworkError(
+                f"the score of {one.word!r} is {one.score}; expected a natural logarithm, −inf to forbid", position
+            )
+        if not 1 <= one.span <= size - position:
+            raise NetworkError(
+                f"{one.word!r} spans {one.span} positions, but {size - position} are left; choose 1 to that many",
+                position,
+            )
+        if (one.word, one.span) in seen:
+            raise NetworkError(f"the word {one.word!r} is there twice; give each once, with the better score", position)
+        seen.add((one.word, one.span))
+
+
+def looks_like_probabilities(network: Network) -> bool:
+    """Whether the scores of every position with a choice are positive and add up to 1.
+
+    >>> looks_like_probabilities(Network.of("1", [[("a", 0.7), ("the", 0.3)]]))
+    True
+    """
+    rows = [[one.score for one in row] for row in network.positions if len(row) > 1]
+    return bool(rows) and all(min(row) >= 0 and abs(sum(row) - 1) < 0.01 for row in rows)
+
+
+def make_batch(networks: Sequence[Network], budgets: Sequence[int]) -> Batch:
+    """The problems of networks: as many candidates as there are alternatives, and so many changes allowed in each."""
+    pairs = zip(networks, budgets, strict=True)
+    return Batch.of(Problem(network.counts, budget) for network, budget in pairs)

@@ -1,0 +1,183 @@
+"""What a misspelt word may have been: candidates for single words, with the channel's view of each.
+
+Candidates come from the vocabulary of a language model: words within two edits of an unknown word, within one edit of a
+known one, and two words written as one. Tables of the user's own (`read_confusions`) add theirs. Which candidate is
+right, if any, the context decides later; here only words are compared, and each distinct word once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from discotext.core.arrays import Floats
+from discotext.decoding.channel import WEIGHTS, are_variants, describe_edits, is_inflected, sound_out, weigh
+from discotext.decoding.index import DeletionIndex
+from discotext.language.ngram import MARKS, BackoffModel
+from discotext.text.inflection import load_tables
+
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # what is corrected, and what it is corrected to
+SHORTEST = 3  # letters of an unknown word that is corrected
+MEMORY = 1 << 16  # distinct words whose candidates are remembered
+ONE_LETTER_WORDS = frozenset(("a", "i"))
+UNKNOWN_LOG_PROB = -5.17  # ln p of an unknown word in the model that the channel's weights were fitted with
+SURE = 0.999  # the share of a table's candidates that a sole one has
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A candidate. words: one, or two if a space was missing. features: see `describe_edits`. score: the channel's."""
+
+    words: tuple[str, ...]
+    features: Mapping[str, float]
+    score: float
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+@lru_cache(maxsize=MEMORY)
+def in_dictionary(word: str) -> bool:
+    """Whether a dictionary of English word forms has a word.
+
+    >>> in_dictionary("mice"), in_dictionary("mise-en"), in_dictionary("definately")
+    (True, False, False)
+    """
+    return bool(load_tables().getAllLemmas(word.removesuffix("'s")))
+
+
+def _is_plural(word: str, meant: str) -> bool:
+    """Whether a possessive and a plural are compared, which both are right words (it's and its are another matter)."""
+    return word.endswith("'s") and len(word) > 4 and meant == word.replace("'", "")
+
+
+class Speller:
+    """Finds candidates for words in the vocabulary of an n-gram model.
+
+    confusions: the user's own pairs, as `read_confusions` returns them. known: how many candidates a known word gets at
+    most, unknown: an unknown one. weights: of the channel's features.
+    """
+
+    def __init__(
+        self,
+        model: BackoffModel,
+        confusions: Mapping[str, Mapping[str, float]] | None = None,
+        known: int = 8,
+        unknown: int = 20,
+        weights: Mapping[str, float] = WEIGHTS,
+    ) -> None:
+        self.model, self.confusions, self.weights = model, dict(confusions or {}), weights
+        self.most_known, self.most_unknown = known, unknown
+        self.suggest = lru_cache(maxsize=MEMORY)(self._suggest)
+        self.join = lru_cache(maxsize=MEMORY)(self._join)
+
+    @cached_property
+    def _vocabulary(self) -> tuple[DeletionIndex, Floats]:
+        """An index of the words that may be suggested, and ln p of each."""
+        numbers = [
+            number
+            for number, word in enumerate(self.model.words)
+            if word not in MARKS and WORD.fullmatch(word) and (len(word) > 1 or word in ONE_LETTER_WORDS)
+        ]
+        probs = self.model.node_log_probs[1:][np.array(numbers, dtype=np.int64)]
+        return DeletionIndex([self.model.words[number] for number in numbers]), probs.astype(np.float64)
+
+    @cached_property
+    def _sounds(self) -> dict[str, list[int]]:
+        """The most frequent words that sound alike, by their key."""
+        index, probs = self._vocabulary
+        found: dict[str, list[int]] = {}
+        for number in np.argsort(-probs).tolist():
+            alike = found.setdefault(sound_out(index.words[number]), [])
+            if len(alike) < self.most_known:
+                alike.append(number)
+        return found
+
+    def classify(self, word: str) -> str:
+        """How far a word in lower case is known: `known` to model and dictionary, to one of them, or `unknown`."""
+        model, dictionary = self.model.knows(word), in_dictionary(word)
+        if model:
+            return "known" if dictionary else "model-only"
+        return "dictionary-only" if dictionary else "unknown"
+
+    def _suggest(self, word: str, capital: bool = False) -> tuple[Suggestion, ...]:
+        """The candidates of a word in lower case, without the word itself; the best by its own looks first.
+
+        capital: whether the word is capitalised in the text.
+        """
+        listed = self.confusions.get(word, {})
+        kind = self.classify(word)
+        known = kind in ("known", "dictionary-only")
+        found: dict[tuple[str, ...], dict[str, float]] = {}
+        if WORD.fullmatch(word) and (known or len(word) >= SHORTEST):
+            index, probs = self._vocabulary
+            near = index.find(word, 1 if known else 2)
+            # Those that are near and frequent; the channel then looks at fewer.
+            near.sort(key=lambda one: -probs[one[0]] + 4.0 * one[1])
+            numbers = [number for number, _ in near[: 4 * self.most_unknown]]
+            numbers += self._sounds.get(sound_out(word), ())
+            for meant in sorted({index.words[number] for number in numbers} - {word}):
+                # Another form of a right word is a matter of grammar, another right spelling one of taste.
+                if not known or not (is_inflected(word, meant) or are_variants(word, meant) or _is_plural(word, meant)):
+                    found[(meant,)] = describe_edits(word, meant)
+            if not known:
+                for parts in self._cut(word):
+                    found[parts] = {"spaces": 1.0}
+        for right, share in listed.items():
+            parts = tuple(right.split())
+            if all(self.model.knows(part) or in_dictionary(part) for part in parts):
+                # A table may hold pairs that were aligned by mistake: how the words look still counts.
+                seen = found.get(parts) or describe_edits(word, right)
+                # That a right word is sometimes a mistake does not say how often it is one.
+                found[parts] = seen if known else {**seen, "listed": 1.0, "listed-share": math.log(share * SURE)}
+        # What is said of the typed word holds for all its candidates.
+        typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
+        missing = self._correct_unknown([word])
+        if capital:
+            typed |= {"capital": 1.0} | ({"capital-known": 1.0} if kind == "known" else {})
+        made = []
+        for parts, features in found.items():
+            features |= typed
+            if not all(map(in_dictionary, parts)):
+                features["to-model-only"] = 1.0
+            made.append(Suggestion(parts, features, weigh(features, self.weights) + missing))
+        made.sort(key=lambda one: -one.score - self._frequency(one.words))
+        return tuple(made[: self.most_known if known else self.most_unknown])
+
+    def _correct_unknown(self, words: Sequence[str]) -> float:
+        """Models differ in what they leave for unknown words, and the weights were fitted to one that leaves
+        `UNKNOWN_LOG_PROB`: what is to be added to the score of a change of these words."""
+        return sum(self._frequency([word]) - UNKNOWN_LOG_PROB for word in words if not self.model.knows(word))
+
+    def _frequency(self, words: Sequence[str]) -> float:
+        return float(self.model.node_log_probs[1 + self.model.ids(words)].sum())
+
+    def _cut(self, word: str) -> list[tuple[str, ...]]:
+        """The two best ways to read a word as two."""
+        ways: list[tuple[str, ...]] = [
+            (word[:at], word[at:])
+            for at in range(1, len(word))
+            if all(
+                (len(part) > 1 or part in ONE_LETTER_WORDS) and self.model.knows(part) and in_dictionary(part)
+                for part in (word[:at], word[at:])
+            )
+        ]
+        return sorted(ways, key=self._frequency, reverse=True)[:2]
+
+    def _join(self, first: str, second: str) -> Suggestion | None:
+        """What two neighbouring words in lower case are as one, if that is a word."""
+        word = first + second
+        if not (WORD.fullmatch(word) and self.model.knows(word) and in_dictionary(word)):
+            return None
+        kinds = {self.classify(first), self.classify(second)}
+        features = {"join": 1.0, "known" if kinds <= {"known", "dictionary-only"} else "unknown": 1.0}
+        if min(len(first), len(second)) < SHORTEST:
+            features["join-short"] = 1.0
+        missing = self._correct_unknown([first, second])
+        return Suggestion((word,), features, weigh(features, self.weights) + missing)
