@@ -18,7 +18,7 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
 
-# Chosen on training texts of AG News with an LSTM and a random forest (docs/benchmarks/queries.md).
+# Chosen on training texts of AG News with an LSTM and a random forest (benchmarks/queries.py measures them on test texts).
 SHARED = 0.8  # of the variance of a swap's gain that all candidates of a position have in common
 INTERACTION = 0.05
 NOISE = 0.02  # of each change, what no such sum explains, in units of the variance of a swap's gain
