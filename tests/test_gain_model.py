@@ -90,7 +90,7 @@ def test_what_was_asked_is_known(monkeypatch):
 
 def test_old_answers_are_forgotten():
     model, _ = random_model(3, MOST + 50)
-    assert len(model.answers) == len(model.choices) == MOST
+    assert MOST // 2 <= len(model.answers) == len(model.choices) <= MOST
 
 
 def make_oracle(seed, n=12, k=4, budget=4, problems=6, curved=0.0):

@@ -93,8 +93,8 @@ class Command:
 
         if self.given != "-" and not Path(self.given).exists():
             raise FileNotFoundError(
-                f"there is no file {self.given!r}; name a file of networks, or - for standard input; to correct a text, "
-                "add --source spelling"
+                f"there is no file {self.given!r}; name a file of networks, or - for standard input; to correct a "
+                "text, add --source spelling"
             )
         decoder = self._make_decoder()
         totals, out, truth = Totals(), self._open_out(), self.options["truth"]

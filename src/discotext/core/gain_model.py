@@ -16,16 +16,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Choices, Floats, Ints
+from discotext.core.arrays import Choices, Floats, Ints
 
-# Chosen on training texts of AG News with an LSTM and a random forest (benchmarks/queries.py measures them on test texts).
+# Chosen on training texts of AG News with an LSTM and a random forest; benchmarks/queries.py measures on test texts.
 SHARED = 0.8  # of the variance of a swap's gain that all candidates of a position have in common
 INTERACTION = 0.05
 NOISE = 0.02  # of each change, what no such sum explains, in units of the variance of a swap's gain
 DISTRUST = 0.25  # variance of the factor by which what was said beforehand may be wrong
 OPTIMISM = 2.5  # standard deviations that are added to what is expected of a swap
 WEIGHT = 4.0  # answers that the size given beforehand is worth, when it is corrected by answers
-MOST = 400  # answers that are kept; older ones are forgotten, since the work grows with their cube
+MOST = 400  # answers that are kept; then the older half is forgotten, since the work grows with their square
 
 
 class GainModel:
@@ -40,23 +40,46 @@ class GainModel:
         self.first = np.cumsum(counts) - counts
         self.position = np.repeat(np.arange(len(counts)), counts)
         self.number = np.arange(len(prior)) - self.first[self.position]
-        self.choices = np.zeros((0, len(counts)), dtype=np.int32)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.choices = np.zeros((0, len(self.first)), dtype=np.int32)
         self.answers = np.zeros(0)
+        self._added = np.zeros((0, len(self.prior)))  # (R, K) what each candidate adds to κ with each answer
+        self._inverse = np.zeros((0, 0))  # (R, R) of the covariance of the answers
 
     def learn(self, choices: Choices, gains: Floats) -> None:
         """Learn what choices (R, n) gain over the original (R,)."""
-        self.choices = np.concatenate([self.choices, choices])[-MOST:]
-        self.answers = np.concatenate([self.answers, gains])[-MOST:]
+        if len(self.answers) + len(gains) > MOST:
+            choices = np.concatenate([self.choices, choices])[-MOST // 2 :]
+            gains = np.concatenate([self.answers, gains])[-MOST // 2 :]
+            self._forget()
+        for choice, gain in zip(choices, gains.tolist(), strict=True):
+            self._learn_one(choice, gain)
+
+    def _learn_one(self, choice: Choices, gain: float) -> None:
+        here, changes = self.first + choice, max(float(np.count_nonzero(choice)), 1.0)
+        said = float(self.prior[here].sum())
+        across = self._vary(self._added[:, here].sum(axis=1), self._sum(self.choices), said)
+        own = float(self._vary(np.asarray(changes), said, said)) + NOISE * self.size**2 * changes
+        # The inverse grows by a row and a column: the textbook formula for blocks.
+        solved = self._inverse @ across
+        left = max(own - float(across @ solved), 1e-12 * own)
+        self._inverse = np.block(
+            [[self._inverse + np.outer(solved, solved) / left, -solved[:, None] / left], [-solved / left, 1 / left]]
+        )
+        added = SHARED * (choice != 0)[self.position] + (1 - SHARED) * (choice[self.position] == self.number)
+        added[self.first] = 0.0
+        self._added = np.vstack([self._added, added])
+        self.choices = np.vstack([self.choices, choice])
+        self.answers = np.append(self.answers, gain)
 
     def expect(self, choice: Choices) -> float:
         """What a choice is expected to gain over the original."""
-        said = float(self.prior[self.first + choice].sum())
-        if not len(self.answers):
-            return said
-        wanted, covariance = self._compare()
-        weights = np.linalg.solve(covariance, wanted)
-        common = self._share(self.choices, choice[None])[:, 0]
-        return said + float(self._vary(common, self._sum(self.choices), said) @ weights)
+        here = self.first + choice
+        said, before = float(self.prior[here].sum()), self._sum(self.choices)
+        across = self._vary(self._added[:, here].sum(axis=1), before, said)
+        return said + float(across @ (self._inverse @ (self.answers - before)))
 
     def find_gains(self, choice: Choices) -> Floats:
         """(K,) what each candidate, put in its place in this choice, gains; with the benefit of the doubt."""
@@ -64,45 +87,24 @@ class GainModel:
         step = self.prior - self.prior[here][self.position]
         mean, variance = step, self._vary_steps(choice, step)
         if len(self.answers):
-            said, after = self._sum(self.choices), self.prior[here].sum() + step
-            wanted, covariance = self._compare()
-            # What each candidate adds to the overlap with each answer, and the overlap when it is put in its place.
-            added = SHARED * (self.choices != 0)[:, self.position] + (1 - SHARED) * (
-                self.choices[:, self.position] == self.number
-            )
-            added[:, self.first] = 0.0
-            overlap = added[:, here].sum(axis=1)
-            now = self._vary(overlap, said, float(self.prior[here].sum()))
-            then = self._vary((overlap[:, None] + added - added[:, here][:, self.position]), said[:, None], after)
-            change = then - now[:, None]
-            solved = np.linalg.solve(covariance, np.column_stack([wanted, change]))
-            mean = step + change.T @ solved[:, 0]
+            said, total = self._sum(self.choices), float(self.prior[here].sum())
+            overlap = self._added[:, here].sum(axis=1)
+            moved = overlap[:, None] + self._added - self._added[:, here][:, self.position]
+            change = self._vary(moved, said[:, None], total + step) - self._vary(overlap, said, total)[:, None]
+            missed = self.answers - said
+            weights = self._inverse @ missed
+            mean = step + change.T @ weights
             # Answers that are further off, or less, than expected say the same of all that is still unknown.
-            scale = (WEIGHT + wanted @ solved[:, 0]) / (WEIGHT + len(wanted))
-            variance = np.maximum(variance - (change * solved[:, 1:]).sum(axis=0), 0.0) * scale
+            scale = (WEIGHT + missed @ weights) / (WEIGHT + len(missed))
+            known = (change * (self._inverse @ change)).sum(axis=0)
+            variance = np.maximum(variance - known, 0.0) * scale
         found = mean + OPTIMISM * np.sqrt(variance)
         found[here] = 0.0
         return np.asarray(found)
 
-    def _compare(self) -> tuple[Floats, Floats]:
-        """(R,) what the answers have beyond the prior, and (R, R) their covariance."""
-        said = self._sum(self.choices)
-        covariance = self._vary(self._share(self.choices, self.choices), said[:, None], said)
-        changes = np.maximum((self.choices != 0).sum(axis=1), 1)
-        covariance[np.diag_indices(len(said))] += NOISE * self.size**2 * changes
-        return self.answers - said, covariance
-
     def _sum(self, choices: Choices) -> Floats:
         """(R,) what choices gain according to the prior."""
         return np.asarray(self.prior[self.first + choices].sum(axis=1))
-
-    @staticmethod
-    def _share(left: Choices, right: Choices) -> Floats:
-        """(R, S) κ of the rows of both."""
-        changed: tuple[Bools, Bools] = (left != 0, right != 0)
-        both = changed[0].astype(np.float64) @ changed[1].T.astype(np.float64)
-        same = ((left[:, None] == right[None]) & changed[0][:, None]).sum(axis=2)
-        return np.asarray(SHARED * both + (1 - SHARED) * same)
 
     def _vary(self, shared: Floats, left: Floats | float, right: Floats | float) -> Floats:
         """The covariance of choices of which κ and both sums of the prior are known."""

@@ -310,7 +310,9 @@ class Counted(Wrapper):
                 np.subtract.at(self.backwards, request.problems, backwards)
             raise
         finally:
-            np.add.at(self.seconds, request.problems, (self.clock() - began) / max(len(request), 1))
+            # What takes no pass is not the model's time.
+            if forwards.any() or backwards.any():
+                np.add.at(self.seconds, request.problems, (self.clock() - began) / max(len(request), 1))
 
     def _cost(self, request: Request) -> tuple[Ints, Ints]:
         inner = innermost(self.oracle)
