@@ -12,6 +12,7 @@ import discotext
 from discotext.cli import cli
 from discotext.core.objectives import Untargeted
 from discotext.core.oracle_check import check_oracle
+from discotext.core.rounding import best_vertex
 from discotext.core.sampling import random_choices
 from discotext.core.swaps import additions
 from discotext.text.candidates import Candidates
@@ -19,7 +20,7 @@ from discotext.text.sources import SynonymList
 from discotext.text.space import Space
 from discotext.text.words import split
 from discotext.victims.function import FunctionVictim
-from discotext.victims.surrogate import Surrogate, foresee_gains, make_lessons
+from discotext.victims.surrogate import Surrogate, borrow_gains, foresee_gains, make_lessons
 from tests.conftest import needs_sklearn
 
 WORDS = ["able", "baker", "charlie", "dog", "easy", "fox", "george", "how", "item", "jig", "king", "love"]
@@ -284,3 +285,48 @@ def test_a_victim_that_answers_labels_is_flipped_by_choices_drawn_around_the_sta
     assert ours.adversarial_accuracy < greedy.adversarial_accuracy
     assert ours.adversarial_accuracy <= chance.adversarial_accuracy
     assert ours.forwards < chance.forwards
+
+
+def test_answers_that_are_not_numbers_are_not_asked_for_twice():
+    asked = []
+
+    def partly(given):
+        asked.extend(given)
+        return [
+            [np.nan, 0.0] if text.startswith("able") else row
+            for text, row in zip(given, mean_weight(given), strict=True)
+        ]
+
+    texts = make_texts(30, seed=4, length=20)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    found = discotext.attack(partly, (texts, labels), candidates=FINDER, total_queries=400)
+    assert len(asked) <= 400
+    failed = [record for record in found.records if record.text.startswith("able")]
+    assert failed
+    assert all(record.status == "failed" and "nan" in record.error for record in failed)
+
+
+def test_another_victim_lends_its_slopes_whatever_the_units_of_its_scores():
+    texts = make_texts(40, seed=3, length=20)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    space = Space.of(texts, FINDER, words=4)
+    victim = FunctionVictim(mean_weight)
+    before = Untargeted(labels).value(victim.scores(texts), np.arange(40))
+    batch, slopes = space.batch, np.random.default_rng(0).normal(size=space.batch.candidates)
+
+    class Lender:
+        def __init__(self, unit):
+            self.unit = unit
+
+        def score(self, problems, choices):
+            return np.zeros(len(problems))
+
+        def relaxed(self, problems, alpha):
+            return np.zeros(len(problems)), self.unit * slopes
+
+    small, large = (borrow_gains(Lender(unit), batch, before) for unit in (0.001, 1000.0))
+    assert np.allclose(small[0], large[0])
+    assert np.allclose(small[1], large[1])
+    best = best_vertex(small[0], batch)
+    promised = np.bincount(batch.problem_of_position, weights=small[0][batch.chosen(best)], minlength=40)
+    assert np.allclose(promised, np.abs(before))

@@ -11,6 +11,7 @@ from discotext.core.gain_model import SHARED, GainModel
 from discotext.core.oracle import Oracle, Request
 from discotext.core.problem import Batch
 
+SLACK = 0.8  # learnt slopes have the benefit of the doubt already; chosen as the constants of `GainModel`
 DRAWN = 0.5  # standard deviation of drawn slopes, in units of what the prior misses
 
 
@@ -21,6 +22,7 @@ class LearningOracle:
     originals: (B,) the scores of the originals.
     labels_only: whether the model answers labels. Then nothing can be learnt from the answers, and slopes are drawn at
         random around the prior, new ones each time, so that many likely choices are tried.
+    slack: see `FreeSlopesOracle`.
     """
 
     exact_at_vertices = False
@@ -33,10 +35,10 @@ class LearningOracle:
         sizes: Floats,
         originals: Floats,
         labels_only: bool = False,
+        slack: float = SLACK,
     ) -> None:
         self.oracle, self.batch, self.originals, self.labels_only = oracle, batch, originals, labels_only
-        # Learnt slopes have the benefit of the doubt already; chosen as the constants of `GainModel`.
-        self.slack = np.inf if labels_only else 0.8
+        self.slack = np.inf if labels_only else slack
         self._draws: Counter[int] = Counter()
         self._prior, self._sizes = prior, sizes
         self._models: dict[int, GainModel] = {}

@@ -32,7 +32,7 @@ from discotext.text.candidates import Candidates
 from discotext.text.space import Space
 from discotext.version import __version__
 from discotext.victims.registry import load_victim
-from discotext.victims.surrogate import LEARNT, Surrogate, foresee_gains, make_lessons
+from discotext.victims.surrogate import LEARNT, Surrogate, borrow_gains, foresee_gains, make_lessons
 from discotext.victims.victim import Victim, compute_scores, evaluate, measure_tolerance
 
 CHUNK = 64  # texts of a unit: enough to fill calls, and little to lose when one is interrupted
@@ -181,18 +181,16 @@ class Job:
         if not self._lends_slopes(solver):
             return oracle
         batch, everyone = space.batch, np.arange(len(space))
-        if self.lender is not None:
-            lender = self.lender.oracle(space, objective)
-            assert isinstance(lender, RelaxedOracle), "the lender was checked for gradients"
-            _, slopes = lender.relaxed(everyone, batch.one_hot(batch.originals()))
-            prior = slopes - slopes[batch.starts][batch.position_of]
-            squares = np.bincount(batch.row_of, weights=prior**2, minlength=len(batch))
-            sizes = np.sqrt(squares / np.maximum(batch.widths, 1))
-        else:
+        before = objective.value(scores, everyone)
+        if self.lender is None:
             assert self.learnt is not None, "learn a stand-in first"
             prior, sizes = foresee_gains(self.learnt, space, objective, scores)
-        labels = self.learnt is not None and self.learnt.labels_only
-        return LearningOracle(oracle, batch, prior, sizes, objective.value(scores, everyone), labels)
+            return LearningOracle(oracle, batch, prior, sizes, before, self.learnt.labels_only)
+        lender = self.lender.oracle(space, objective)
+        assert isinstance(lender, RelaxedOracle), "the lender was checked for gradients"
+        prior, sizes = borrow_gains(lender, batch, before)
+        # What a stranger's slopes promise says little of how far the victim can be pushed.
+        return LearningOracle(oracle, batch, prior, sizes, before, bool(np.isin(scores, (0, 1)).all()), slack=np.inf)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is sent: the first texts only, and no victim where it can be loaded by its name."""

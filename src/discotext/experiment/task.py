@@ -70,7 +70,8 @@ class TaskRunner:
             goal = None if job.to_the_end else 2 * self.tolerance
             solver = list(job.solvers.values())[task.unit.solver]
             # The first answer about a text, and the last about the one that was found, belong to the limit.
-            stop = Stop(forwards=None if job.most_queries is None else max(job.most_queries - 2, 1))
+            first = int(evaluation.forwards[attacked].max())
+            stop = Stop(forwards=None if job.most_queries is None else max(job.most_queries - first - 1, 1))
             known = evaluation.scores[attacked]
             if job.passes is None or goal is None:
                 oracle = job.make_oracle(space, objective, solver, known)

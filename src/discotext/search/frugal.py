@@ -3,7 +3,7 @@
 Slopes that come from a stand-in, or from the weights of a linear model, are as good before a question as after it, and
 better with every answer. So each round takes the slopes at the best choice so far, and asks for the choice that they
 point to and for the moves that they value most: three questions, and then the slopes again. A problem is given up when
-what the slopes promise, with some slack, would not bring it to its goal.
+it no longer gets better and what the slopes promise, with some slack, would not bring it to its goal.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ def search_frugally(
         order = np.argsort(rows, kind="stable")
         if search.goal is not None and np.isfinite(slack):
             hopeful = best.scores + slack * promise >= search.goal
+            # As long as it gets better, more may come than the slopes know of.
+            hopeful |= idle[best.problems] < tuning.frugal_patience
             order = order[hopeful[rows[order]]]
         wanted = Climbers(best.problems[rows], choices, np.zeros(len(rows))).take(order)
         picked = order[asked.visit_some(wanted, questions)]

@@ -44,6 +44,7 @@ class Tuning:
     frugal_questions: choices asked for in each round where slopes are free (`search_frugally`).
     frugal_queries: what a problem may spend there, at the default effort. labels_queries: the same for a model that
         answers labels, where most of what is found is found in the first ten.
+    frugal_patience: rounds without gain before a problem may be given up there.
     frugal_pruning: moves per round, and rounds, of pruning there.
     pruning_swaps: swaps that thorough pruning measures one by one. Half: 10 passes fewer and the same changes.
     """
@@ -70,6 +71,7 @@ class Tuning:
     frugal_questions: int = 3
     frugal_queries: float = 200.0
     labels_queries: float = 60.0
+    frugal_patience: int = 2
     frugal_pruning: tuple[int, int] = (3, 2)
 
 

@@ -22,6 +22,9 @@ import numpy as np
 
 from discotext.core.arrays import Floats, Ints
 from discotext.core.objectives import Objective
+from discotext.core.oracle import RelaxedOracle
+from discotext.core.problem import Batch
+from discotext.core.rounding import best_vertex
 from discotext.core.sampling import random_choices
 from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.space import Space
@@ -235,3 +238,19 @@ def foresee_gains(surrogate: Surrogate, space: Space, objective: Objective, scor
     squares = np.bincount(batch.row_of, weights=gains**2, minlength=len(batch))
     sizes = np.maximum(sizes, np.sqrt(squares / np.maximum(batch.widths, 1)))
     return (np.zeros_like(gains) if surrogate.poor else gains), sizes
+
+
+def borrow_gains(lender: RelaxedOracle, batch: Batch, before: Floats) -> tuple[Floats, Floats]:
+    """What the slopes of another victim say that each candidate gains, flat, and (B,) how far that is off at one swap.
+
+    before: (B,) the margins of the victim itself. The other may score in other units, so its gains are scaled: the best
+    choice within the budget is taken to close the margin.
+    """
+    slopes = lender.relaxed(np.arange(len(batch)), batch.one_hot(batch.originals()))[1]
+    gains = slopes - slopes[batch.starts][batch.position_of]
+    chosen = gains[batch.chosen(best_vertex(gains, batch))]
+    promised = np.bincount(batch.problem_of_position, weights=chosen, minlength=len(batch))
+    scale = np.divide(np.abs(before), promised, out=np.ones_like(promised), where=promised > 0)
+    gains = gains * scale[batch.row_of]
+    squares = np.bincount(batch.row_of, weights=gains**2, minlength=len(batch))
+    return gains, np.sqrt(squares / np.maximum(batch.widths, 1))

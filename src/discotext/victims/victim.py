@@ -195,18 +195,27 @@ class TextOracle:
 def compute_scores(victim: Victim, texts: Sequence[str]) -> Floats:
     """Return the victim's scores (N, C); raise ValueError unless there is a finite number for each text and class."""
     found = np.asarray(victim.scores(texts), dtype=np.float64)
+    check_shape(victim, texts, found)
+    bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if len(bad):
+        raise ValueError(_describe_bad(victim, texts[bad[0]], found[bad[0]]))
+    return found
+
+
+def check_shape(victim: Victim, texts: Sequence[str], found: Floats) -> None:
+    """Raise ValueError unless there is a score for each text and class."""
     if found.shape != (len(texts), len(victim.labels)):
         raise ValueError(
             f"{victim.name} returned scores of shape {found.shape} for {len(texts)} texts; "
             f"expected ({len(texts)}, {len(victim.labels)}), a score for each class"
         )
-    bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if len(bad):
-        raise ValueError(
-            f"{victim.name} returned {found[bad[0]].tolist()} for the text {texts[bad[0]][:60]!r}; "
-            "expected finite numbers"
-        )
-    return found
+
+
+def _describe_bad(victim: Victim, text: str, scores: Floats) -> str | None:
+    """What is wrong with the scores of a text, or None."""
+    if np.isfinite(scores).all():
+        return None
+    return f"{victim.name} returned {scores.tolist()} for the text {text[:60]!r}; expected finite numbers"
 
 
 TOGETHER, ALONE = 16, 2  # texts that are scored in one batch, and those of them that are scored again alone
@@ -233,13 +242,18 @@ def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
     """Score texts. A text on which the victim fails gets an error instead of scores."""
     forwards = _count_forwards(victim, texts)
     try:
-        return Evaluation(compute_scores(victim, texts), [None] * len(texts), forwards)
+        found = np.array(victim.scores(texts), dtype=np.float64)
+        check_shape(victim, texts, found)
+        # Those that were answered are not asked again: a query may be paid for.
+        errors = [_describe_bad(victim, *pair) for pair in zip(texts, found, strict=True)]
+        found[[error is not None for error in errors]] = np.nan
+        return Evaluation(found, errors, forwards)
     except UnavailableError:
         raise
     except Exception:
         # One text spoils the whole batch: score each alone, and keep those that succeed.
         scores = np.full((len(texts), len(victim.labels)), np.nan)
-        errors: list[str | None] = [None] * len(texts)
+        errors = [None] * len(texts)
         for number, text in enumerate(texts):
             forwards[number] += _count_forwards(victim, [text])[0]
             try:
