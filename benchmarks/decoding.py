@@ -60,11 +60,11 @@ CAUSAL_SOLVERS: dict[str, Solver] = {
 CAUSAL_CELLS = {"causal, n 14, no budget": (14, None), "causal, n 14, at most 3 changes": (14, 3)}
 # Of each cell the masked model's kind, the model from left to right, its weight, the budget, the networks, and greedy.
 MASKED_CELLS: dict[str, tuple[str, str, float, int | None, int, bool]] = {
-    "masked in one pass": ("masked-fast", "pocketsphinx", 0.0, None, 10, True),
-    "masked": ("masked", "pocketsphinx", 0.0, None, 6, True),
-    "trigram + masked": ("masked", "pocketsphinx", 1.0, None, 6, True),
-    "trigram + masked, at most 3 changes": ("masked", "pocketsphinx", 1.0, 3, 6, True),
-    "SmolLM2 + masked": ("masked", "smollm2", 1.0, None, 4, False),
+    "masked, one pass": ("masked-fast", "pocketsphinx", 0.0, None, 6, True),
+    "trigram + masked, one pass": ("masked-fast", "pocketsphinx", 1.0, None, 6, True),
+    "trigram + masked, one pass, at most 3 changes": ("masked-fast", "pocketsphinx", 1.0, 3, 6, True),
+    "SmolLM2 + masked, one pass": ("masked-fast", "smollm2", 1.0, None, 3, False),
+    "masked, exact": ("masked", "pocketsphinx", 0.0, None, 4, False),
 }
 MASKED_SIZE, MASKED_CANDIDATES, LISTED = 12, 8, 32
 FREQUENT = 5000
