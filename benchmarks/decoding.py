@@ -41,6 +41,7 @@ from discotext.search.nbest import NBest
 from discotext.search.solver import Proposal, Proposals, Search
 from discotext.solvers import Disco, Greedy, PrefixBeam, Viterbi
 from discotext.solvers.prefix_beam import prefix_beam_nbest
+from discotext.solvers.viterbi import viterbi_nbest
 
 SOLVERS: dict[str, Solver] = {
     "Viterbi": Viterbi(),
@@ -67,6 +68,7 @@ MASKED_CELLS: dict[str, tuple[str, str, float, int | None, int, bool]] = {
     "masked, exact": ("masked", "pocketsphinx", 0.0, None, 4, False),
 }
 MASKED_SIZE, MASKED_CANDIDATES, LISTED = 12, 8, 32
+RESCORED = 150  # texts of a list that a transformer scores one and all
 FREQUENT = 5000
 CANDIDATES, CAUSAL_CANDIDATES = 20, 16
 SEED = 20
@@ -206,6 +208,35 @@ def run_speed(model: NGramModel, words: list[str], count: int) -> list[dict[str,
     return [{"cell": "speed", "solver": "Viterbi", "n": len(networks), "words": total, "rate": rate, "proved": proved}]
 
 
+def run_rescoring(model: NGramModel, causal: LanguageModel, networks: list[Network]) -> list[dict[str, Any]]:
+    """A causal transformer's beam of 8 beside its scores of the trigram's lists: seconds, and which text is better."""
+    count = len(networks)
+    batch = make_batch(networks, [MASKED_SIZE] * count)
+    oracle = make_oracle(networks, batch, [causal])
+    began = time.perf_counter()
+    ours = np.array([one.scores[0] for one in prefix_beam_nbest(batch, oracle, 1, PrefixBeam(width=8))])
+    beam = time.perf_counter() - began
+    began = time.perf_counter()
+    solved = np.array([one.score for one in solve(batch, oracle, PrefixBeam(width=8), seed=SEED)])
+    whole = time.perf_counter() - began
+    lists = viterbi_nbest(batch, make_oracle(networks, batch, [model]), RESCORED)
+    began = time.perf_counter()
+    problems = np.repeat(np.arange(count), [len(one) for one in lists])
+    scores = oracle.score(problems, np.concatenate([one.choices for one in lists])).reshape(count, -1)
+    listed = time.perf_counter() - began
+    best = scores.max(axis=1)
+    common = {"cell": "rescoring", "n": count, "listed": RESCORED}
+    return [
+        {**common, "solver": name, "seconds": seconds / count, "score": float(np.mean(found))}
+        | {"better": float(np.mean(found > best)), "ratio": listed / seconds}
+        for name, seconds, found in (
+            ("PrefixBeam(8)", beam, ours),
+            ("PrefixBeam(8), pruned and checked", whole, solved),
+            ("list", listed, best),
+        )
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
@@ -216,11 +247,14 @@ def main() -> None:
     assert isinstance(model, NGramModel)
     words = frequent_words(model)
     file = RESULTS / "decoding.jsonl"
-    for name in (*CELLS, *CAUSAL_CELLS, "speed", *(MASKED_CELLS if given.masked else ())):
+    for name in (*CELLS, *CAUSAL_CELLS, "speed", "rescoring", *(MASKED_CELLS if given.masked else ())):
         if given.only not in name:
             continue
         if name == "speed":
             run = run_speed(model, words, given.problems)
+        elif name == "rescoring":
+            networks = random_networks(words, max(given.problems // 10, 1), MASKED_SIZE, MASKED_CANDIDATES)
+            run = run_rescoring(model, load_language_model("smollm2"), networks)
         elif name in MASKED_CELLS:
             kind, other, _, _, most, _ = MASKED_CELLS[name]
             networks = random_networks(words, min(most, given.problems), MASKED_SIZE, MASKED_CANDIDATES)
