@@ -64,8 +64,8 @@ MASKED_CELLS: dict[str, tuple[str, str, float, int | None, int, bool]] = {
     "masked, one pass": ("masked-fast", "pocketsphinx", 0.0, None, 6, True),
     "trigram + masked, one pass": ("masked-fast", "pocketsphinx", 1.0, None, 6, True),
     "trigram + masked, one pass, at most 3 changes": ("masked-fast", "pocketsphinx", 1.0, 3, 6, True),
-    "SmolLM2 + masked, one pass": ("masked-fast", "smollm2", 1.0, None, 3, False),
-    "masked, exact": ("masked", "pocketsphinx", 0.0, None, 4, False),
+    "SmolLM2 + masked, one pass": ("masked-fast", "smollm2", 1.0, None, 2, False),
+    "masked, exact": ("masked", "pocketsphinx", 0.0, None, 3, False),
 }
 MASKED_SIZE, MASKED_CANDIDATES, LISTED = 12, 8, 32
 RESCORED = 150  # texts of a list that a transformer scores one and all
