@@ -209,7 +209,7 @@ def run_speed(model: NGramModel, words: list[str], count: int) -> list[dict[str,
 
 
 def run_rescoring(model: NGramModel, causal: LanguageModel, networks: list[Network]) -> list[dict[str, Any]]:
-    """A causal transformer's beam of 8 beside its scores of the trigram's lists: processor seconds, and which is better."""
+    """A causal transformer's beam of 8 beside its scores of the trigram's lists, in processor seconds."""
     count = len(networks)
     batch = make_batch(networks, [MASKED_SIZE] * count)
     oracle = make_oracle(networks, batch, [causal])
