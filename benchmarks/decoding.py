@@ -36,7 +36,7 @@ from discotext.core.wrappers import Counted
 from discotext.decoding import Network, make_batch, make_oracle
 from discotext.language.model import LanguageModel, NGramModel
 from discotext.language.registry import load_language_model
-from discotext.search import Solver
+from discotext.search import Solver, Stop
 from discotext.search.nbest import NBest
 from discotext.search.solver import Proposal, Proposals, Search
 from discotext.solvers import Disco, Greedy, PrefixBeam, Viterbi
@@ -68,6 +68,7 @@ MASKED_CELLS: dict[str, tuple[str, str, float, int | None, int, bool]] = {
     "masked, exact": ("masked", "pocketsphinx", 0.0, None, 3, False),
 }
 MASKED_SIZE, MASKED_CANDIDATES, LISTED = 12, 8, 32
+HUNDRED = "`Disco`, stopped at 70 forwards or 30 backwards"
 RESCORED = 150  # texts of a list that a transformer scores one and all
 FREQUENT = 5000
 CANDIDATES, CAUSAL_CANDIDATES = 20, 16
@@ -160,10 +161,11 @@ def run_masked_cell(
     passes["rescored"] = passes["beam"] + [len(one) for one in lists]
     scores["rescored"] = np.array([one.max() for one in rescored])
 
-    solvers: dict[str, Solver] = {"then `Disco`": Disco(start=Listed(lists)), "`Disco`": Disco()}
+    solvers: dict[str, Solver] = {"then `Disco`": Disco(start=Listed(lists)), "`Disco`": Disco(), HUNDRED: Disco()}
     for solver_name, solver in {**solvers, **({"`Greedy`": Greedy()} if greedy else {})}.items():
         began = time.perf_counter()
-        found = solve(batch, oracle, solver, seed=SEED)
+        stop = Stop(forwards=70, backwards=30) if solver_name == HUNDRED else Stop()
+        found = solve(batch, oracle, solver, seed=SEED, stop=stop)
         seconds[solver_name] = time.perf_counter() - began
         scores[solver_name] = np.array([one.score for one in found])
         passes[solver_name] = np.array([one.forwards + one.backwards for one in found])
