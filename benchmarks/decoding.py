@@ -69,7 +69,7 @@ MASKED_CELLS: dict[str, tuple[str, str, float, int | None, int, bool]] = {
 }
 MASKED_SIZE, MASKED_CANDIDATES, LISTED = 12, 8, 32
 HUNDRED = "`Disco`, stopped at 70 forwards or 30 backwards"
-RESCORED = 150  # texts of a list that a transformer scores one and all
+RESCORED = 300  # texts of a list that a transformer scores one and all
 FREQUENT = 5000
 CANDIDATES, CAUSAL_CANDIDATES = 20, 16
 SEED = 20
