@@ -334,21 +334,37 @@ def decoding() -> str:
     def compare(cells: list[str]) -> str:
         rows = []
         for solver in dict.fromkeys(row["solver"] for row in found if row["cell"] in cells):
-            here = [row for cell in cells for row in found if (row["cell"], row["solver"]) == (cell, solver)]
-            shown = (f"{100 * row['optimum']:.0f} / {100 * row['gap']:.1f} / {row['passes']:,.0f}" for row in here)
+            here = {row["cell"]: row for row in found if row["solver"] == solver}
+            shown = (
+                f"{100 * row['optimum']:.0f} / {100 * row['gap']:.1f} / {row['passes']:,.0f}" if row else ""
+                for row in map(here.get, cells)
+            )
             rows.append([solver, *shown])
         return table(["optimum found % / gap % / passes", *cells], rows)
 
     cells = list(dict.fromkeys(row["cell"] for row in found))
     causal = [cell for cell in cells if cell.startswith("causal")]
-    counts = [next(row["n"] for row in found if (row["cell"] in causal) == neural) for neural in (False, True)]
+    masked = [cell for cell in cells if "masked" in cell]
+    trigram = [cell for cell in cells if cell not in causal + masked]
+    counts = [next(row["n"] for row in found if row["cell"] in some) for some in (trigram, causal)]
+    each = ", ".join(str(next(row["n"] for row in found if row["cell"] == cell)) for cell in masked)
     speed = next(row for row in rows_of("decoding") if row["cell"] == "speed")
+    beam, whole, _ = (row for row in rows_of("decoding") if row["cell"] == "rescoring")
     return (
         f"Trigram model, 20 candidates at every position, {counts[0]} networks each.\n\n"
-        f"{compare([cell for cell in cells if cell not in causal])}\n\n"
+        f"{compare(trigram)}\n\n"
         f"A causal transformer (SmolLM2, 135 million parameters), 16 candidates, {counts[1]} networks each. The "
         "optimum is not known; gaps are to the best that any search here has found.\n\n"
         f"{compare(causal)}\n\n"
+        "Scores that do not go from left to right: a masked model (MiniLM, six layers, trained for some minutes by "
+        "`benchmarks.train_masked_lm`), alone and added to another model. 12 positions, 8 candidates; the number of "
+        f"networks is {each}. The beam is the trigram's where there is no SmolLM2; gaps are to the best found here.\n\n"
+        f"{compare(masked)}\n\n"
+        f"A beam of 8 with SmolLM2 takes {beam['seconds']:.1f} processor seconds a network of that size (n 12, 8 "
+        f"candidates, {beam['n']} networks). SmolLM2's scores of the {beam['listed']} best texts of the trigram take "
+        f"{beam['ratio']:.1f} times as long, and the beam's text is the better one in {100 * beam['better']:.0f} % of "
+        f"the networks. With what `solve` adds, pruning and a check of the answer, the beam takes "
+        f"{whole['seconds']:.1f} seconds, and the lists {whole['ratio']:.1f} times as long.\n\n"
         f"With five candidates at a quarter of the positions, Viterbi decodes {speed['rate']:,.0f} words a minute on "
         f"one core ({speed['n']:,} sentences of 10 to 30 words, the check of every answer included)."
     )

@@ -187,6 +187,21 @@ def test_one_pass_takes_one_pass(masked, monkeypatch):
     assert sum(rows) == 1 + 4
 
 
+def test_the_head_of_a_masked_model_predicts_only_what_is_masked(masked):
+    from discotext.language.masked import PseudoLikelihood
+
+    tokeniser, network = masked
+    rows = []
+    hook = network.get_output_embeddings().register_forward_hook(lambda _, given, out: rows.append(out.shape))
+    model = PseudoLikelihood(tokeniser, network, "exact")
+    model.score([make_sentence("the dogs was good".split())])
+    tokens = make_tokens()
+    model.relaxed(model.prepare([tokens]), np.array([0]), np.full(10, 0.5))
+    hook.remove()
+    # Five pieces, dogs being two; and in the mixture two slots wherever there may be dogs, and one elsewhere.
+    assert [tuple(shape) for shape in rows] == [(5, len(tokeniser)), (6, len(tokeniser))]
+
+
 # --- mixtures
 
 

@@ -74,17 +74,41 @@ class MaskedModel(MixtureModel):
             vector = self.model.get_input_embeddings().weight[self.mask]
             vectors = torch.where(torch.from_numpy(hidden).to(vectors.device), vector, vectors)
             bias, places = (one.expand(len(hidden), *one.shape[1:]) for one in (bias, places))
-        logits = self.model(inputs_embeds=vectors, attention_mask=bias, position_ids=places).logits
-        chances = torch.log_softmax(logits.float(), dim=-1).double().cpu()
-        totals, at = [], 0
-        for number, row in enumerate(rows):
-            mine = alpha[at : at + row.width][torch.from_numpy(row.candidate)]
-            at += row.width
-            position = np.searchsorted(row.firsts, row.slot, side="right") - 1
-            owner = torch.from_numpy(position if self.masks else np.full(len(position), number))
-            slot, pieces = torch.from_numpy(row.slot), torch.from_numpy(row.pieces)
-            totals.append((chances[owner, slot, pieces] * mine).sum())
-        return torch.stack(totals)
+        owners = [
+            np.searchsorted(row.firsts, row.slot, side="right") - 1 if self.masks else np.full(len(row.slot), number)
+            for number, row in enumerate(rows)
+        ]
+        # Candidates of one slot are predicted together.
+        flat = np.concatenate(owners) * vectors.shape[1] + np.concatenate([row.slot for row in rows])
+        read, inverse = np.unique(flat, return_inverse=True)
+        logits = self._read_at(
+            *np.divmod(read, vectors.shape[1]), inputs_embeds=vectors, attention_mask=bias, position_ids=places
+        )
+        chances = torch.log_softmax(logits.float(), dim=-1)
+        pieces = torch.from_numpy(np.concatenate([row.pieces for row in rows]))
+        gains = chances[torch.from_numpy(inverse), pieces].double().cpu()
+        offsets = np.cumsum([0, *(row.width for row in rows)])
+        candidates = np.concatenate([row.candidate + offset for row, offset in zip(rows, offsets, strict=False)])
+        parts = torch.split(gains * alpha[torch.from_numpy(candidates)], [len(row.pieces) for row in rows])
+        return torch.stack([part.sum() for part in parts])
+
+    def _read_at(self, rows: Ints, places: Ints, **given: Any) -> Tensor:
+        """(P, V) what the model predicts at places (P,) of rows (P,). given: what it reads.
+
+        The head takes as long as the rest of a small model. So only what is asked for goes into its last layer.
+        """
+
+        def pick(_: Any, hidden: tuple[Any, ...]) -> Any:
+            return hidden[0][rows, places]
+
+        head = self.model.get_output_embeddings()
+        hook = None if head is None else head.register_forward_pre_hook(pick)
+        try:
+            logits: Tensor = self.model(**given).logits
+        finally:
+            if hook is not None:
+                hook.remove()
+        return logits if logits.ndim == 2 else logits[rows, places]
 
     def _predict(self, lines: Sequence[Pieces], places: Sequence[Sequence[int]], wanted: Sequence[Pieces]) -> Floats:
         """(R,) the sum of ln p of wanted pieces at places of lines."""
@@ -97,8 +121,8 @@ class MaskedModel(MixtureModel):
             at = np.array([place for row in rows for place in places[row]], dtype=np.int64)
             pieces = np.array([piece for row in rows for piece in wanted[row]], dtype=np.int64)
             with torch.inference_mode():
-                logits = self.model(input_ids=ids, attention_mask=mask).logits[owners, at].float()
-                chances = torch.log_softmax(logits, dim=-1)[np.arange(len(at)), pieces].double().cpu().numpy()
+                logits = self._read_at(owners, at, input_ids=ids, attention_mask=mask)
+                chances = torch.log_softmax(logits.float(), dim=-1)[np.arange(len(at)), pieces].double().cpu().numpy()
             found[rows] = np.bincount(owners, weights=chances, minlength=len(rows))
         return found
 
