@@ -288,6 +288,161 @@ def test_a_victim_that_answers_labels_is_flipped_by_choices_drawn_around_the_sta
 
 
 def test_answers_that_are_not_numbers_are_not_asked_for_twice():
+    texts = make_texts(30, seed=4, length=20)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    broken, asked = set(texts[::5]), []
+
+    def partly(given):
+        asked.extend(given)
+        return [[np.nan, 0.0] if text in broken else row for text, row in zip(given, mean_weight(given), strict=True)]
+
+    found = discotext.attack(partly, (texts, labels), candidates=FINDER, total_queries=400)
+    assert len(asked) <= 400
+    assert {record.text for record in found.records if record.status == "failed"} == broken
+    assert all("nan" in record.error for record in found.records if record.status == "failed")
+
+
+def test_another_victim_lends_its_slopes():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    texts = make_texts(200, seed=6)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    lender = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, labels)
+    found = discotext.attack(mean_weight, (texts[:30], labels[:30]), "disco", candidates=FINDER, surrogate=lender)
+    assert found.summary.surrogate_queries is None
+    assert found.settings["surrogate"] == {"victim": "sklearn"}
+    assert next(iter(found.summary.solvers.values())).success_rate > 0
+    with pytest.raises(ValueError, match="cannot lend its slopes"):
+        discotext.attack(mean_weight, (texts[:3], labels[:3]), "disco", candidates=FINDER, surrogate=mean_weight)
+
+
+@needs_sklearn
+@pytest.mark.parametrize("settings", [{}, {"sublinear_tf": True}, {"norm": "l1"}, {"norm": None}, {"use_idf": False}])
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_slopes_of_linear_pipelines_are_derivatives_and_exact_at_texts(settings, pairs):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    texts = make_texts(120, seed=7, length=8)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    vectoriser = TfidfVectorizer(ngram_range=(1, pairs), **settings)
+    victim = discotext.SklearnVictim(make_pipeline(vectoriser, LogisticRegression(C=5)).fit(texts, labels))
+    assert victim.gradients
+    space = Space.of(texts[:6], FINDER, words=3)
+    oracle = victim.oracle(space, Untargeted(labels[:6]))
+    report = check_oracle(space.batch, oracle)
+    assert not report.failures
+    assert report.gradient_gap < 1e-3
+    problems = np.arange(6)
+    choices = random_choices(space.batch, np.random.default_rng(0))
+    relaxed, _ = oracle.relaxed(problems, space.batch.one_hot(choices))
+    assert np.allclose(relaxed, oracle.score(problems, choices))
+
+
+def test_prices_are_told_before_and_after(tmp_path):
+    (tmp_path / "model.py").write_text("def scores(texts):\n    return [[len(text) % 7, 3.0] for text in texts]\n")
+    rows = [{"text": text, "label": number % 2} for number, text in enumerate(make_texts(12))]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    victim, data = f"py:{tmp_path / 'model.py'}:scores", str(tmp_path / "data.jsonl")
+    done = CliRunner().invoke(cli, ["attack", victim, data, "--price", "0.01", "--most-queries", "20"])
+    assert done.exit_code == 0, done.stderr
+    assert "at most" in done.stderr
+    assert "queries at 0.01 cost" in done.stderr
+
+
+def test_where_a_stand_in_is_poor_the_search_learns_from_its_own_answers(tmp_path):
+    def erratic(texts):
+        """Scores that no sum over words explains."""
+        return [[float(hash_of(text) % 1000), 500.0] for text in texts]
+
+    def hash_of(text: str) -> int:
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+    texts = make_texts(40, seed=8)
+    labels = [int(row[0] < row[1]) for row in erratic(texts)]
+    with pytest.warns(UserWarning, match="predicts .* poorly"):
+        found = discotext.attack(erratic, (texts, labels), candidates=FINDER, words=2, out=tmp_path / "r")
+    assert found.summary.surrogate_queries > 0
+    assert found.summary.solvers["disco"].success_rate > 0.5
+    with pytest.warns(UserWarning, match="poorly"):
+        again = discotext.attack(erratic, (texts, labels), candidates=FINDER, words=2, out=tmp_path / "r")
+    assert [one.adversarial_text for one in again.records] == [one.adversarial_text for one in found.records]
+
+
+def test_queries_in_all_are_kept_and_shared_out():
+    texts = make_texts(30, seed=4, length=20)
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    asked = []
+
+    def counted(given):
+        asked.extend(given)
+        return mean_weight(given)
+
+    for total in (200, 1000):
+        asked.clear()
+        found = discotext.attack(counted, (texts, labels), candidates=FINDER, total_queries=total)
+        assert len(asked) <= total
+        assert found.summary.surrogate_queries <= 0.2 * total
+    with pytest.raises(ValueError, match="50 queries in all are too few for 30 attacks"):
+        discotext.attack(mean_weight, (texts, labels), candidates=FINDER, total_queries=50)
+
+
+def test_a_stand_in_of_other_classes_is_refused_and_an_unused_one_is_told(tmp_path):
+    texts = make_texts(20)
+    three = Surrogate.learn(texts, np.random.default_rng(0).normal(size=(20, 3)))
+    (tmp_path / "s.npz").write_bytes(three.to_bytes())
+    with pytest.raises(ValueError, match="3 classes"):
+        discotext.attack(mean_weight, (texts, [0, 1] * 10), candidates=FINDER, surrogate=tmp_path / "s.npz")
+    with pytest.raises(ValueError, match="cannot be read"):
+        discotext.attack(mean_weight, (texts, [0, 1] * 10), candidates=FINDER, surrogate=tmp_path / "none.npz")
+
+
+def test_a_run_without_a_stand_in_is_not_gone_on_with_and_nothing_is_asked(tmp_path):
+    texts = make_texts(20)
+    asked = []
+
+    def counted(given):
+        asked.extend(given)
+        return mean_weight(given)
+
+    labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
+    discotext.attack(counted, (texts, labels), "greedy", candidates=FINDER, words=1, out=tmp_path / "r")
+    number = len(asked)
+    with pytest.raises(ValueError, match="without a stand-in"):
+        discotext.attack(counted, (texts, labels), candidates=FINDER, words=1, out=tmp_path / "r")
+    assert len(asked) - number < 10
+
+
+def test_a_victim_that_answers_labels_is_led_by_the_stand_in():
+    def labels_only(texts):
+        return np.eye(2)[np.array(mean_weight(texts)).argmax(axis=1)]
+
+    texts = make_texts(60, seed=9, length=16)
+    labels = np.array(mean_weight(texts)).argmax(axis=1).tolist()
+    led = discotext.attack(labels_only, (texts, labels), candidates=FINDER, budget=0.3)
+    greedy = discotext.attack(labels_only, (texts, labels), "greedy", candidates=FINDER, budget=0.3)
+    ours, theirs = (next(iter(one.summary.solvers.values())) for one in (led, greedy))
+    assert list(led.summary.solvers) == ["disco"]
+    assert ours.success_rate > theirs.success_rate
+
+
+def test_a_victim_that_answers_labels_is_flipped_by_choices_drawn_around_the_stand_in():
+    def labels_of(texts):
+        return [[float(row[0] >= row[1]), float(row[0] < row[1])] for row in mean_weight(texts)]
+
+    texts = make_texts(60, seed=9, length=20)
+    true = [int(row[0] < row[1]) for row in labels_of(texts)]
+    found = discotext.compare(labels_of, (texts, true), ["disco", "random", "greedy"], budget=0.2, candidates=FINDER)
+    ours, chance, greedy = (found.summary.solvers[name] for name in ("disco", "random", "greedy"))
+    assert ours.adversarial_accuracy < greedy.adversarial_accuracy
+    assert ours.adversarial_accuracy <= chance.adversarial_accuracy
+    assert ours.forwards < chance.forwards
+
+
+def test_answers_that_are_not_numbers_are_not_asked_for_twice():
     asked = []
 
     def partly(given):

@@ -14,7 +14,7 @@ from discotext.victims.surrogate import VARIANTS, read_surrogate
 from discotext.victims.victim import Victim
 
 SURROGATE = "surrogate.npz"  # the stand-in of a run, in its folder
-ONCE = 20  # queries that identify and calibrate a victim, at most
+ONCE = 24  # queries that identify and calibrate a victim, at most
 LEARNING = 0.2  # share of all queries that learning may take
 LEAST = 3  # queries of a text: as it is, one change, and the check
 
