@@ -290,7 +290,7 @@ def test_texts_on_which_the_victim_fails_hangs_or_kills_cost_those_texts_alone(c
     assert "not finished within the time limit of 5000 seconds" in errors[21]
     assert "the worker died" in errors[33]
     # Those that were in one call with a text that fails are asked once more, and the tolerance is measured without it.
-    known = {"forwards": 0, "tolerance": 0.0}
+    known = {"forwards": 0, "flipped_after": None, "tolerance": 0.0}
     mine, others = ([replace(r, **known) for r in part if r.id not in errors] for part in (found, whole))
     assert untimed(mine) == untimed(others)
 

@@ -29,7 +29,7 @@ def spread_start(layout: Batch) -> Floats:
         # Each word that may change at all costs what its candidates cost on average.
         average = layout.costs / np.maximum(layout.counts - 1, 1)[layout.position_of]
         whole = np.bincount(layout.row_of, weights=average, minlength=len(layout))
-        share = np.minimum(share, np.divide(layout.cost_limits, whole, out=np.ones_like(whole), where=whole > 0))
+        share = np.minimum(share, np.divide(layout.cost_limits, whole, out=np.ones(len(whole)), where=whole > 0))
     share = np.where(changeable, share[layout.problem_of_position], 0.0)
     alpha = (share / np.maximum(layout.counts - 1, 1))[layout.position_of]
     alpha[layout.starts] = 1.0 - share

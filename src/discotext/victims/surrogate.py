@@ -250,7 +250,7 @@ def borrow_gains(lender: RelaxedOracle, batch: Batch, before: Floats) -> tuple[F
     gains = slopes - slopes[batch.starts][batch.position_of]
     chosen = gains[batch.chosen(best_vertex(gains, batch))]
     promised = np.bincount(batch.problem_of_position, weights=chosen, minlength=len(batch))
-    scale = np.divide(np.abs(before), promised, out=np.ones_like(promised), where=promised > 0)
+    scale = np.divide(np.abs(before), promised, out=np.ones(len(promised)), where=promised > 0)
     gains = gains * scale[batch.row_of]
     squares = np.bincount(batch.row_of, weights=gains**2, minlength=len(batch))
     return gains, np.sqrt(squares / np.maximum(batch.widths, 1))
