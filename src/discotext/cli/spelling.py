@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discotext.decoding.corrector import Correction, Corrector
     from discotext.decoding.metrics import ErrorCounts
 
+MARK = "\ufeff"  # a byte order mark, which some programs write before a text
 LINES_PER_SAVE = 256  # lines of a result after which it is noted how far it goes
 UNUSED = ("nbest", "force", "forbid", "contain", "exclude", "longest")  # options of networks alone
 
@@ -31,8 +32,12 @@ class SpellingCommand:
     """One run of the command on plain text."""
 
     def __init__(self, given: str, as_json: bool, options: dict[str, Any]) -> None:
+        from discotext.decoding.code_blocks import CodeBlocks
+
         self.given, self.as_json, self.options = given, as_json, options
         self.words = self.changes = self.lines = 0
+        self.mark = ""
+        self.blocks = CodeBlocks()
 
     def run(self) -> None:
         from discotext.decoding.metrics import ErrorCounts
@@ -99,16 +104,22 @@ class SpellingCommand:
         from discotext.data.texts import read_file, read_lines
 
         if self.given == "-":
-            return read_lines(sys.stdin.buffer, "standard input")
-        if self._is_file():
-            return read_file(self.given)
-        return iter([self.given if self.as_json else f"{self.given}\n"])
+            lines = read_lines(sys.stdin.buffer, "standard input", keep_mark=True)
+        elif self._is_file():
+            lines = read_file(self.given, keep_mark=True)
+        else:
+            lines = iter([self.given if self.as_json else f"{self.given}\n"])
+        first = next(lines, None)
+        if first is not None:
+            self.mark = MARK if first.startswith(MARK) else ""
+            yield first.removeprefix(MARK)
+        yield from lines
 
     def _correct(
         self, corrector: Corrector, lines: Iterator[str], progress: DelayedProgress, size: int
     ) -> Iterator[Correction]:
         read = 0
-        for found in corrector.correct_all(lines):
+        for found in corrector.correct_all(lines, self.blocks):
             read += len(found.original.encode("utf-8", "surrogatepass"))
             self.words += found.words
             self.changes += len(found.changes)
@@ -123,10 +134,11 @@ class SpellingCommand:
             return json.dumps(found.as_dict(str(number)), ensure_ascii=False) + "\n"
         if self.options["diff"]:
             return f"{number}: {found.show_changes().rstrip()}\n" if found.changes else ""
+        mark = self.mark if number == 1 else ""
         if not self.options["explain"]:
-            return found.text
-        text = found.text if found.text.endswith("\n") else f"{found.text}\n"
-        return text + "".join(
+            return mark + found.text
+        end = "" if found.text.endswith("\n") else "\n"
+        return f"{mark}{found.text}{end}" + "".join(
             f"  {change.old} → {change.new}  {change.margin:+.2f}"
             + "".join(f", {word} {score:+.2f}" for word, score in change.alternatives)
             + "\n"
@@ -147,8 +159,8 @@ class SpellingCommand:
             file.truncate(done["bytes"])
             file.seek(done["bytes"])
             number = done["lines"]
-            for _ in islice(lines, number):
-                pass  # these are done already, and only read again
+            for line in islice(lines, number):
+                self.blocks.read(line)  # done already, and only read to know where code begins
             results = correct(lines)
             while group := list(islice(results, LINES_PER_SAVE)):
                 for found in group:
