@@ -16,6 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from discotext.cli.decode import list_files
+from discotext.cli.errors import RESUME, InterruptError
 from discotext.cli.output import make_console, percent, print_message, write_json
 from discotext.cli.progress import DelayedProgress
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 MARK = "\ufeff"  # a byte order mark, which some programs write before a text
 LINES_PER_SAVE = 256  # lines of a result after which it is noted how far it goes
-UNUSED = ("nbest", "force", "forbid", "contain", "exclude", "longest")  # options of networks alone
+SECONDS_PER_SAVE = 5.0  # or after so long
 
 
 class SpellingCommand:
@@ -49,25 +51,36 @@ class SpellingCommand:
         began = time.perf_counter()
         corrector = self._make_corrector()
         size = os.path.getsize(self.given) if self._is_file() else 0
-        with DelayedProgress() as progress:
-            lines = self._read()
-            if out is not None:
-                self._write(out, lines, lambda rest: self._correct(corrector, rest, progress, size))
-            else:
-                for number, found in enumerate(self._correct(corrector, lines, progress, size), start=1):
-                    sys.stdout.write(self._format(found, number))
-                    _count(errors, truth, found)
+        try:
+            with DelayedProgress() as progress:
+                lines = self._read()
+                if out is not None:
+                    self._write(out, lines, lambda rest: self._correct(corrector, rest, progress, size))
+                else:
+                    for number, found in enumerate(self._correct(corrector, lines, progress, size), start=1):
+                        sys.stdout.write(self._format(found, number))
+                        _count(errors, truth, found)
+        except KeyboardInterrupt:
+            raise InterruptError(f"interrupted after {self.lines:,} lines; {self._tell_saved(out)}") from None
+        if errors is not None and truth is not None and len(truth) > len(errors.rows):
+            raise ValueError(
+                f"the truth has {len(truth):,} lines, but the text has {len(errors.rows):,}; give one line for each"
+            )
         self._tell(time.perf_counter() - began)
         if errors is not None:
             self._print_rates(errors)
+
+    def _tell_saved(self, out: Path | None) -> str:
+        if out is None:
+            return "with --out it could be resumed"
+        if self.given == "-":
+            return f"the first lines are in {out}, but standard input cannot be resumed"
+        return f"completed work is saved in {out}: {RESUME}"
 
     def _check(self) -> None:
         """Report mistakes in the command line before anything slow begins."""
         if not self.options["models"]:
             raise click.UsageError("--source spelling needs a language model; name one with --lm, such as pocketsphinx")
-        for name in UNUSED:
-            if self.options[name] not in (None, (), "", 1):
-                raise click.UsageError(f"--{name} is for networks; leave it out with --source spelling")
         if self.options["diff"] and self.as_json:
             raise click.UsageError("--diff and --json are two forms of output; give one of them")
         if self.options["truth"] is not None and self.options["out"] is not None:
@@ -150,9 +163,7 @@ class SpellingCommand:
         state = out.with_name(f"{out.name}.progress")
         settings = {name: str(value) for name, value in self.options.items() if name != "out"}
         settings |= {"input": self.given, "json": str(self.as_json)}
-        if self._is_file():
-            about = os.stat(self.given)
-            settings |= {"size": str(about.st_size), "changed": str(about.st_mtime_ns)}
+        settings["files"] = json.dumps(list_files(self.given, self.options))
         key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
         done = self._find_done(out, state, key)
         with closing(open(out, "r+b" if done["bytes"] else "wb")) as file:
@@ -161,24 +172,32 @@ class SpellingCommand:
             number = done["lines"]
             for line in islice(lines, number):
                 self.blocks.read(line)  # done already, and only read to know where code begins
-            results = correct(lines)
-            while group := list(islice(results, LINES_PER_SAVE)):
-                for found in group:
-                    number += 1
-                    file.write(self._format(found, number).encode())
-                _note(state, key, number, file)
+            _note(state, key, number, file)  # at once, so that whatever happens, the same command may be repeated
+            saved = time.monotonic()
+            for found in correct(lines):
+                number += 1
+                file.write(self._format(found, number).encode())
+                if number % LINES_PER_SAVE == 0 or time.monotonic() - saved > SECONDS_PER_SAVE:
+                    _note(state, key, number, file)
+                    saved = time.monotonic()
         state.unlink(missing_ok=True)
 
     def _find_done(self, out: Path, state: Path, key: str) -> dict[str, int]:
-        if not out.exists():
+        if not out.exists() or (out.is_file() and not out.stat().st_size):
             return {"lines": 0, "bytes": 0}
+        if not state.exists():
+            raise ValueError(f"{out} already exists; choose another file, or remove it")
         try:
-            noted = json.loads(state.read_text())
-        except (OSError, ValueError):
-            raise ValueError(f"{out} already exists; choose another file, or remove it") from None
+            noted = json.loads(state.read_bytes())
+            lines, size = noted["lines"], noted["bytes"]
+            usable = type(lines) is type(size) is int and lines >= 0 and 0 <= size <= out.stat().st_size
+        except (ValueError, LookupError, TypeError, RecursionError):
+            usable = False
+        if not usable:
+            raise ValueError(f"{state} is damaged, or {out} was changed since; remove both, or choose another file")
         if noted.get("key") != key or self.given == "-":
             raise ValueError(f"{out} was begun with other settings or another input; choose another file, or remove it")
-        return {"lines": int(noted["lines"]), "bytes": int(noted["bytes"])}
+        return {"lines": lines, "bytes": size}
 
     def _read_truth(self) -> list[str] | None:
         path = self.options["truth"]
