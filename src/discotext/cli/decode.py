@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from discotext.cli.decode_options import decode_options
+from discotext.cli.decode_options import decode_options, list_files
 from discotext.cli.errors import RESUME, InterruptError
 from discotext.cli.help import GroupedCommand, argument
 from discotext.cli.output import make_console, print_message, write_json
@@ -245,14 +244,6 @@ class Command:
         click.echo(f"of the originals     {percent(rates.wer_original)} (matched pairs: p = {p})")
         click.echo(f"best in the networks {percent(rates.wer_oracle)}")
         click.echo(f"character error rate {percent(rates.cer)}, of the originals {percent(rates.cer_original)}")
-
-
-def list_files(given: str, options: dict[str, Any]) -> dict[str, list[int]]:
-    """The size and the time of the last change of the files that the results depend on."""
-    from discotext.support.files import describe_files
-
-    models = [re.sub("^(hf|masked|masked-fast):", "", name) for name in options["models"]]
-    return describe_files([*([] if given == "-" else [given]), *models, *map(str, options["confusions"])])
 
 
 def percent(value: float | None) -> str:

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.decode import list_files
+from discotext.cli.decode_options import list_files
 from discotext.cli.errors import RESUME, InterruptError
 from discotext.cli.output import make_console, percent, print_message, write_json
 from discotext.cli.progress import DelayedProgress
