@@ -106,8 +106,11 @@ def test_an_interrupted_run_goes_on_where_it_was(folder, monkeypatch):
     other = call(*arguments, "--out", out, "--words", 1)
     assert other.exit_code == 1
     assert "was written with another words (None)" in other.stderr
-    (folder / "nets.jsonl").write_text("\n".join(map(json.dumps, NETS[::-1])))
-    moved = call(*arguments, "--out", out)
+    reverse = "\n".join(map(json.dumps, NETS[::-1]))
+    (folder / "nets.jsonl").write_text(reverse)
+    assert "out.jsonl was written before nets.jsonl changed" in call(*arguments, "--out", out).stderr
+    assert call("-", "--out", folder / "piped.jsonl", given="\n".join(map(json.dumps, NETS))).exit_code == 0
+    moved = call("-", "--out", folder / "piped.jsonl", given=reverse)
     assert "has the result of u1 where u3 is due" in moved.stderr
 
 
@@ -119,7 +122,7 @@ def test_an_interrupted_run_goes_on_where_it_was(folder, monkeypatch):
         (["nets.jsonl", "--words", "9"], 1, "--words is 9, but the longest network has 3 positions; choose 0 to 3"),
         (["nets.jsonl", "--words", "1", "--budget", "0.5"], 2, "two ways to say the same"),
         (["nets.jsonl", "--weight", "1"], 2, "1 times --weight, but 0 times --lm"),
-        (["nets.jsonl", "--weight", "nan", "--lm", "small.arpa"], 2, "not in the range"),
+        (["nets.jsonl", "--weight", "nan", "--lm", "small.arpa"], 2, "'nan' is not a number"),
         (["nets.jsonl", "--solver", "vitrebi"], 1, "there is no solver 'vitrebi'"),
         (["nets.jsonl", "--force", "film"], 1, "expected a position and a word, such as 3=film"),
         (["nets.jsonl", "--exclude", "g"], 1, "network u1: position 1: none of 'god', 'good' is allowed"),

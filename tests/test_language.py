@@ -428,7 +428,8 @@ def test_train_lm_writes_a_model_and_tells_its_perplexity(tmp_path):
         report = json.loads(done.stdout)
         assert report["words"] == 10
         assert report["order"] == 2
-        assert report["lines"] == 1000
+        assert report["lines"] + report["held_out_lines"] == 1000
+        assert report["held_out_lines"] == 10
         assert 1 < report["perplexity"] < 7
         assert load_language_model(out).order == 2
     again = CliRunner().invoke(cli, ["train-lm", str(text), "--out", str(out)])

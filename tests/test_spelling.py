@@ -467,5 +467,11 @@ def test_a_real_model_corrects_and_keeps_right_text():
     corrector = Corrector([load_pocketsphinx()])
     wrong = "I beleive the goverment will recieve the letter."
     assert corrector.correct(wrong).text == "I believe the government will receive the letter."
+    # Mistakes so common that the model has seen them.
+    assert corrector.correct("My freind will recieve alot of letters.").text == (
+        "My friend will receive a lot of letters."
+    )
+    assert corrector.correct("the goverment has spoken").text == "the government has spoken"
+    assert corrector.correct("he hath a blog, a website and an ipod").text == "he hath a blog, a website and an ipod"
     right = "Thirty-two people in Dunfermline, including Mr Okonkwo, said that the colour of the theatre was fine."
     assert corrector.correct(right).text == right

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from discotext.cli.decode_options import decode_options
+from discotext.cli.decode_options import decode_options, list_files
 from discotext.cli.errors import RESUME, InterruptError
 from discotext.cli.help import GroupedCommand, argument
 from discotext.cli.output import make_console, print_message, write_json
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from discotext.decoding.run import ResultFile, Totals
 
 Watch = Callable[[int], None]
+# Options that do nothing with a source, by its name.
+UNUSED = {
+    "networks": ("margin", "diff", "confusions"),
+    "spelling": ("lists", "scores", "channel_weight", "word_penalty", "solver", "nbest", "force", "forbid", "contain",
+                 "exclude", "shortest", "longest"),
+}  # fmt: skip
 
 
 @click.command(cls=GroupedCommand)
@@ -57,6 +64,11 @@ def command(input: str, as_json: bool, **options: Any) -> None:
       discotext decode "I recieve alot" --source spelling --lm pocketsphinx
       discotext decode essay.txt --source spelling --lm news.lm --diff
     """
+    if not input:
+        raise click.UsageError(
+            "the input is empty; name a file, - for standard input or, with --source spelling, give a text"
+        )
+    refuse_unused(options["source"])
     if options["budget"] is not None and options["words"] is not None:
         raise click.UsageError("--budget and --words are two ways to say the same; give one of them")
     if options["weights"] and len(options["weights"]) != len(options["models"]):
@@ -70,6 +82,16 @@ def command(input: str, as_json: bool, **options: Any) -> None:
         SpellingCommand(input, as_json, options).run()
     else:
         Command(input, as_json, options).run()
+
+
+def refuse_unused(source: str) -> None:
+    """Report options that were given but do nothing with this source."""
+    context = click.get_current_context()
+    for one in context.command.params:
+        given = one.name and context.get_parameter_source(one.name) == ParameterSource.COMMANDLINE
+        if given and one.name in UNUSED[source]:
+            other = "spelling" if source == "networks" else "networks"
+            raise click.UsageError(f"{one.opts[0]} is for {other}; leave it out with --source {source}")
 
 
 def open_source(name: str, given: str, options: dict[str, Any], watch: Watch) -> Iterator[Network]:
@@ -171,7 +193,8 @@ class Command:
             return None
         left_out = ("out", "truth", "as_json")
         settings = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options.items()}
-        return ResultFile(out, {"input": self.given, **{k: v for k, v in settings.items() if k not in left_out}})
+        kept = {name: value for name, value in settings.items() if name not in left_out}
+        return ResultFile(out, {"input": self.given, **kept, "files": list_files(self.given, self.options)})
 
     def _print(self, found: Decoded) -> None:
         if self.as_json:

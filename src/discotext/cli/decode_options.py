@@ -1,6 +1,9 @@
-"""The options of `discotext decode`."""
+"""The options of `discotext decode`, and the files that they name."""
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 import click
 
@@ -136,3 +139,11 @@ decode_options = combine(
     ),
     json_option("a JSON object for each text; with --truth, the error rates as the last line"),
 )
+
+
+def list_files(given: str, options: dict[str, Any]) -> dict[str, list[int]]:
+    """The size and the time of the last change of the files that the results depend on."""
+    from discotext.support.files import describe_files
+
+    models = [re.sub("^(hf|masked|masked-fast):", "", name) for name in options["models"]]
+    return describe_files([*([] if given == "-" else [given]), *models, *map(str, options["confusions"])])

@@ -28,5 +28,7 @@ class Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
         if math.isnan(found):
-            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+            limited = self.min is not None or self.max is not None
+            expected = f"in the range {self._describe_range()}" if limited else "a number"
+            self.fail(f"{value!r} is not {expected}.", param, ctx)
         return found

@@ -125,14 +125,15 @@ def command(
         raise ValueError(f"there is no folder {out.parent} for {out.name}; make it first")
     began = time.perf_counter()
     held: list[list[str]] = []
-    lines = 0
+    lines = held_lines = 0
 
     def read() -> Iterator[list[str]]:
-        nonlocal lines
+        nonlocal lines, held_lines
         for place, one in enumerate(texts):
             for text in read_texts(one, text_column):
                 lines += 1
                 if lines % HELD_OUT == 0 and len(held) < MOST_HELD_OUT:
+                    held_lines += 1
                     held.extend(read_sentences(text))
                 else:
                     yield from read_sentences(text)
@@ -159,8 +160,8 @@ def command(
                 write_arpa(model, out)
             else:
                 model.write(out)
-    report = describe(model, len(corpus.ids), held, lines)
-    report |= {"seconds": round(time.perf_counter() - began, 2), "out": str(out)}
+    report = describe(model, len(corpus.ids), held, lines - held_lines)
+    report |= {"held_out_lines": held_lines, "seconds": round(time.perf_counter() - began, 2), "out": str(out)}
     if as_json:
         write_json(report)
     else:

@@ -59,16 +59,20 @@ def check_texts(spec: str | Path) -> None:
         )
 
 
-def read_file(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a plain text file, gzipped or not."""
+def read_file(path: str | Path, keep_mark: bool = False) -> Iterator[str]:
+    """Yield the lines of a plain text file, gzipped or not. keep_mark: see `read_lines`."""
     with open(path, "rb") as probe:
         packed = probe.read(2) == b"\x1f\x8b"
     with closing(gzip.open(path, "rb") if packed else open(path, "rb")) as file:
-        yield from read_lines(file, str(path))
+        yield from read_lines(file, str(path), keep_mark)
 
 
-def read_lines(file: IO[bytes] | gzip.GzipFile, where: str) -> Iterator[str]:
-    """Yield lines with their ends; longer ones than 64 kilobytes in pieces that end at white space, if there is any."""
+def read_lines(file: IO[bytes] | gzip.GzipFile, where: str, keep_mark: bool = False) -> Iterator[str]:
+    """Yield lines with their ends; longer ones than 64 kilobytes in pieces that end at white space, if there is any.
+
+    keep_mark: keep a byte order mark at the start, which is left out otherwise.
+    """
+    first = not keep_mark
     number, left = 1, b""
     while True:
         try:
@@ -88,15 +92,16 @@ def read_lines(file: IO[bytes] | gzip.GzipFile, where: str) -> Iterator[str]:
                 cut + 1 if cut >= 0 else max(at for at in range(len(piece) - 3, len(piece)) if piece[at] & 0xC0 != 0x80)
             )
             piece, left = piece[:cut], piece[cut:]
-        yield _decode(piece, where, number)
+        yield _decode(piece, where, number, "utf-8-sig" if first else "utf-8")
+        first = False
         number += piece.endswith(b"\n")
 
 
-def _decode(piece: bytes, where: str, number: int) -> str:
+def _decode(piece: bytes, where: str, number: int, encoding: str) -> str:
     if b"\0" in piece:
         raise ValueError(f"{where}, line {number}: there is a NUL byte; expected plain text, found a binary file")
     try:
-        return piece.decode("utf-8-sig" if number == 1 else "utf-8")
+        return piece.decode(encoding)
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{where}, line {number}: not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"

@@ -14,10 +14,11 @@ import numpy as np
 
 from discotext.core.arrays import Choices, Floats, Ints
 from discotext.core.solution import Solution, Status
+from discotext.decoding.code_blocks import CodeBlocks, Span
 from discotext.decoding.network import make_batch
 from discotext.decoding.oracle import NetworkOracle, make_oracle
 from discotext.decoding.spelling import Speller
-from discotext.decoding.text import Passage, make_passages
+from discotext.decoding.text import SLACK, Passage, make_passages
 from discotext.language.model import LanguageModel, NGramModel, SequentialModel
 from discotext.language.ngram import BackoffModel
 from discotext.search.loop import solve
@@ -134,21 +135,26 @@ class Corrector:
         """Correct one text."""
         return next(iter(self.correct_all([text])))
 
-    def correct_all(self, texts: Iterable[str]) -> Iterator[Correction]:
-        """Correct texts one after another, as they come; only a group of them is in memory."""
+    def correct_all(self, texts: Iterable[str], blocks: CodeBlocks | None = None) -> Iterator[Correction]:
+        """Correct texts one after another, as they come; only a group of them is in memory.
+
+        blocks: if the texts are the lines of one document, with their ends, what finds its blocks of code.
+        """
         group: list[Words] = []
+        code: list[list[Span]] = []
         many = 0
         for text in texts:
             group.append(split(text))
+            code.append((CodeBlocks() if blocks is None else blocks).read(text))
             many += len(group[-1])
             if many >= WORDS_AT_ONCE:
-                yield from self._correct_group(group)
-                group, many = [], 0
+                yield from self._correct_group(group, code)
+                group, code, many = [], [], 0
         if group:
-            yield from self._correct_group(group)
+            yield from self._correct_group(group, code)
 
-    def _correct_group(self, texts: Sequence[Words]) -> list[Correction]:
-        passages = make_passages(texts, self.speller, self.margin)
+    def _correct_group(self, texts: Sequence[Words], code: Sequence[Sequence[Span]]) -> list[Correction]:
+        passages = make_passages(texts, self.speller, self.margin, SLACK, code)
         changes: list[list[Change]] = [[] for _ in texts]
         solutions: list[list[Solution]] = [[] for _ in texts]
         if passages:

@@ -14,7 +14,7 @@ from discotext.core.arrays import Choices
 from discotext.core.oracle import MarkovOracle, Oracle, RelaxedOracle, SequentialOracle, can
 from discotext.core.problem import Batch
 from discotext.decoding.constraints import Constraints, check_budget
-from discotext.decoding.network import Network, NetworkError, make_batch
+from discotext.decoding.network import Network, NetworkError, check_possible, make_batch
 from discotext.decoding.ngram_reader import find_reach
 from discotext.decoding.oracle import NetworkOracle, get_order, make_oracle, pick_class
 from discotext.decoding.result import Decoded, explain_changes, list_changes, list_texts, make_decoded, score_parts
@@ -117,6 +117,7 @@ class Decoder:
         """The network with its constraints, and how many positions may change."""
         try:
             constrained = self.constraints.apply(network) if self.constraints else network
+            check_possible(constrained)
             n = len(network)
             # A number of words is for all networks; the short ones may change in all of their positions.
             most = n if self.words is None else min(n, self.words)

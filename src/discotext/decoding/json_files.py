@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from discotext.decoding.lines import InputError, Lines
 from discotext.decoding.lists import combine_list, rescore_list
-from discotext.decoding.network import Alternative, Network, NetworkError, looks_like_probabilities
+from discotext.decoding.network import LARGEST, Alternative, Network, NetworkError, looks_like_probabilities
 
 Lists = Literal["rescore", "combine"]
 Scale = Literal["log", "log10", "probability"]
@@ -33,12 +33,16 @@ def read_json_networks(lines: Lines, lists: Lists = "rescore", scale: Scale = "l
                 raise lines.error(str(error)) from None
 
 
-def parse_json(line: str) -> Any:
+def parse_json(line: str | bytes) -> Any:
     """One line of JSON; NaN and Infinity are read, so that the network can say where they are."""
     try:
         return json.loads(line)
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start + 1} is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise InputError(f"character {error.pos + 1} is not JSON ({error.msg})") from None
+    except ValueError:
+        raise InputError("a number has thousands of digits") from None  # Python reads no more than 4300
     except RecursionError:
         raise InputError("the JSON is nested too deeply") from None
 
@@ -118,8 +122,12 @@ def parse_score(name: str, value: Any, scale: Scale, position: int | None) -> fl
     """A score as a natural logarithm."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise NetworkError(f"{name} is {describe(value)}; expected a number", position)
-    if math.isnan(value) or value == math.inf:
-        raise NetworkError(f"{name} is {value}; expected a natural logarithm, −Infinity to forbid", position)
+    if value != -math.inf and (abs(value) > LARGEST or math.isnan(value)):
+        shown = str(value) if isinstance(value, float) else f"{str(value)[:20]}…"
+        raise NetworkError(
+            f"{name} is {shown}; expected a natural logarithm below {LARGEST:g} in size, or −Infinity to forbid",
+            position,
+        )
     if scale == "probability":
         if not 0 <= value <= 1:
             raise NetworkError(f"{name} is {value}; expected a probability from 0 to 1", position)

@@ -23,6 +23,8 @@ from functools import cached_property
 from discotext.core.problem import Batch, Problem
 from discotext.language.model import Token
 
+LARGEST = 1e100  # size of a score; sums of a few that are larger would overflow
+
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
@@ -145,6 +147,20 @@ def make_alternative(given: str | tuple[str, float] | Alternative) -> Alternativ
     return Alternative(given) if isinstance(given, str) else Alternative(given[0], given[1])
 
 
+def check_possible(network: Network) -> None:
+    """Raise NetworkError if no text is possible: every word has a score of −Infinity where all ways arrive."""
+    reached = {0}
+    for position, row in enumerate(network.positions):
+        if position in reached:
+            reached |= {position + one.span for one in row if one.score != -math.inf}
+    if len(network) not in reached:
+        where = max(reached)
+        words = ", ".join(repr(one.word) for one in network.positions[where][:3])
+        raise NetworkError(
+            f"every word ({words}) is forbidden by a score of −Infinity or a constraint; allow at least one", where
+        )
+
+
 def check_position(position: int, alternatives: Sequence[Alternative], size: int) -> None:
     """Raise NetworkError if a position has no alternatives, or one that is there twice or has no usable score."""
     if not alternatives:
@@ -154,6 +170,11 @@ def check_position(position: int, alternatives: Sequence[Alternative], size: int
         if math.isnan(one.score) or one.score == math.inf:
             raise NetworkError(
                 f"the score of {one.word!r} is {one.score}; expected a natural logarithm, −inf to forbid", position
+            )
+        if abs(one.score) > LARGEST and one.score != -math.inf:
+            raise NetworkError(
+                f"the score of {one.word!r} is {one.score:g}; expected at most {LARGEST:g} in size, −inf to forbid",
+                position,
             )
         if not 1 <= one.span <= size - position:
             raise NetworkError(

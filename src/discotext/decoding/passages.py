@@ -1,18 +1,22 @@
 """Which words of a text may be corrected.
 
-Left alone: addresses, code, file names, tags, numbers, words in capitals or with inner capitals, hyphenated words, and
-capitalised words that no vocabulary knows (names), unless they stand at the start of a sentence.
+Left alone: addresses, code and blocks of it, file names, tags, numbers, words in capitals or with inner capitals,
+hyphenated words, words with invisible characters such as soft hyphens, and capitalised words that no vocabulary knows
+(names), unless they stand at the start of a sentence.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from discotext.decoding.code_blocks import CodeBlocks, Span
 from discotext.text.words import Words
 
 CODE = re.compile(r"`[^`\n]{1,2000}`|<[^<>\n]{1,300}>|\b(?:https?|ftp)://\S+|\bwww\.\S+|\S+@\S+\.\S+", re.IGNORECASE)
 # A piece of text between white space is code or an address if one of these is inside it.
 INSIDE = re.compile(r"[_\\@#=<>{}$^*|~+&/]|\w\.\w|\w\(\w|::|\d")
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060"  # soft hyphen, zero-width space, non-joiner and joiner, word joiner
 EDGES = "\"'“”‘’()[]{}<>.,;:!?…-–—*"
 
 
@@ -20,8 +24,10 @@ EDGES = "\"'“”‘’()[]{}<>.,;:!?…-–—*"
 CUT = re.compile(r"^\s?&?#(?:0?39|x27|8217);$|^&apos;$")
 
 
-def find_protected(text: Words) -> list[bool]:
+def find_protected(text: Words, blocks: Sequence[Span] | None = None) -> list[bool]:
     """Whether each word is to be left alone for what it looks like and where it stands.
+
+    blocks: the blocks of code, as `CodeBlocks` finds them; None to look for them in this text alone.
 
     >>> from discotext.text.words import split
     >>> find_protected(split("see the file notes.txt, NASA and iPhone"))
@@ -31,19 +37,20 @@ def find_protected(text: Words) -> list[bool]:
     spans = text.spans()
     protected = [_looks_special(word) for word in text.words]
     code = [match.span() for match in CODE.finditer(whole)] if _may_hold_code(whole) else []
-    at = 0
-    for number, (start, end) in enumerate(spans):
-        while at < len(code) and code[at][1] <= start:
-            at += 1
-        if at < len(code) and code[at][0] < end:
-            protected[number] = True
+    for some in (code, CodeBlocks().read(whole) if blocks is None else blocks):
+        at = 0
+        for number, (start, end) in enumerate(spans):
+            while at < len(some) and some[at][1] <= start:
+                at += 1
+            if at < len(some) and some[at][0] < end:
+                protected[number] = True
     for number, gap in enumerate(text.gaps[1:-1], start=1):
         if ";" in gap and CUT.match(gap):
             protected[number - 1] = protected[number] = True
     for number, (start, end) in enumerate(spans):
         if not protected[number] and not _stands_free(text, number):
             piece = _find_piece(whole, start, end)
-            protected[number] = bool(INSIDE.search(piece))
+            protected[number] = bool(INSIDE.search(piece)) or any(sign in piece for sign in INVISIBLE)
     return protected
 
 

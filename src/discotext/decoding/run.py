@@ -19,6 +19,10 @@ from discotext.decoding.result import Decoded
 from discotext.support.files import write_atomically
 
 AT_ONCE = 256  # networks that are held in memory
+# What is read again of a result that was written before.
+RESULT: dict[str, type] = {
+    "id": str, "text": str, "status": str, "changes": list, "proved": bool, "words": int, "unknown": int
+}  # fmt: skip
 
 
 @dataclass
@@ -121,18 +125,35 @@ class ResultFile:
         self.path = path
         beside = path.with_name(path.name + ".settings.json")
         self.old = self._read_old()
-        if path.exists() and beside.exists():
-            known = json.loads(beside.read_text(encoding="utf-8"))
-            differing = sorted(key for key in {*known, *settings} if known.get(key) != settings.get(key))
-            if differing:
-                raise ValueError(
-                    f"{path} was written with another {differing[0]} ({known.get(differing[0])!r}); choose another "
-                    "file, or delete it"
-                )
+        if path.exists() and path.stat().st_size and beside.exists():
+            known = self._read_settings(beside)
+            self._compare(known, settings)
         elif path.exists() and path.stat().st_size:
             raise ValueError(f"{path} exists and is not a file of results; choose another file")
         else:
             write_atomically(beside, json.dumps(settings, ensure_ascii=False, indent=1) + "\n")
+
+    def _compare(self, known: dict[str, Any], settings: dict[str, Any]) -> None:
+        """Refuse to go on with other settings, or with files that have changed."""
+        way_out = "choose another file, or delete it"
+        for key in sorted({*known, *settings} - {"files"}):
+            if known.get(key) != settings.get(key):
+                raise ValueError(f"{self.path} was written with another {key} ({known.get(key)!r}); {way_out}")
+        before, now = known.get("files", {}), settings.get("files", {})
+        for name in sorted({*before, *now}):
+            if before.get(name) != now.get(name):
+                raise ValueError(f"{self.path} was written before {name} changed; {way_out}")
+
+    def _read_settings(self, beside: Path) -> dict[str, Any]:
+        try:
+            known = parse_json(beside.read_bytes())
+        except InputError as error:
+            reason = str(error)
+        else:
+            if isinstance(known, dict) and isinstance(known.get("files", {}), dict):
+                return known
+            reason = "it has no settings"
+        raise ValueError(f"{beside} is damaged: {reason}; delete it and {self.path}, or choose another file")
 
     def _read_old(self) -> Iterator[dict[str, Any]]:
         """The results that are there, one at a time; a line that was cut off is taken away."""
@@ -140,12 +161,23 @@ class ResultFile:
             return
         with self.path.open("rb+") as file:
             end = 0
-            for line in file:
-                if not line.endswith(b"\n"):
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n") and line.startswith(b"{"):
                     file.truncate(end)
                     return
                 end += len(line)
-                yield json.loads(line)
+                yield self._parse(number, line)
+
+    def _parse(self, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            value = parse_json(line)
+        except InputError as error:
+            reason = str(error)
+        else:
+            if isinstance(value, dict) and all(isinstance(value.get(key), kind) for key, kind in RESULT.items()):
+                return value
+            reason = "it is not a result of decode"
+        raise ValueError(f"{self.path}, line {number}: {reason}; delete the file, or choose another one")
 
     def take(self, name: str) -> dict[str, Any] | None:
         """The result of a network that was written before, or None if this one is new."""

@@ -25,7 +25,9 @@ WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # what is corrected, and what it
 SHORTEST = 3  # letters of an unknown word that is corrected
 MEMORY = 1 << 16  # distinct words whose candidates are remembered
 ONE_LETTER_WORDS = frozenset(("a", "i"))
+UNLIKELY = frozenset(("replace", "first"))  # features of edits that make other words of right ones
 UNKNOWN_LOG_PROB = -5.17  # ln p of an unknown word in the model that the channel's weights were fitted with
+FAR = math.log(100)  # how much more frequent than a misspelling that the model has seen the right word is, at least
 SURE = 0.999  # the share of a table's candidates that a sole one has
 
 
@@ -137,18 +139,35 @@ class Speller:
                 # That a right word is sometimes a mistake does not say how often it is one.
                 found[parts] = seen if known else {**seen, "listed": 1.0, "listed-share": math.log(share * SURE)}
         # What is said of the typed word holds for all its candidates.
-        typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
-        missing = self._correct_unknown([word])
+        if kind == "model-only" and self._looks_misspelt(word, found):
+            typed, missing = {"unknown": 1.0, "frequency": 0.0}, self._frequency([word]) - UNKNOWN_LOG_PROB
+        else:
+            typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
+            missing = self._correct_unknown([word])
         if capital:
             typed |= {"capital": 1.0} | ({"capital-known": 1.0} if kind == "known" else {})
         made = []
         for parts, features in found.items():
             features |= typed
-            if not all(map(in_dictionary, parts)):
+            if not all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts):
                 features["to-model-only"] = 1.0
             made.append(Suggestion(parts, features, weigh(features, self.weights) + missing))
         made.sort(key=lambda one: -one.score - self._frequency(one.words))
         return tuple(made[: self.most_known if known else self.most_unknown])
+
+    def _looks_misspelt(self, word: str, candidates: Mapping[tuple[str, ...], Mapping[str, float]]) -> bool:
+        """Whether a word that only the model has is a common mistake in the texts that it was trained on: some right
+        word, one likely edit away, is far more frequent there. Other letters may make another word (hath, have), and
+        short words are near many others, so that only a space may be missing in these."""
+        least, short = self._frequency([word]) + FAR, len(word) <= SHORTEST + 1
+        return len(word) > SHORTEST and any(
+            all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts)
+            and (len(parts) == 2 or (not short and features.get("edits") == 1 and not UNLIKELY & features.keys()))
+            and min(self._frequency([part]) for part in parts) > least
+            and not is_inflected(word, parts[0])
+            and not are_variants(word, parts[0])
+            for parts, features in candidates.items()
+        )
 
     def _correct_unknown(self, words: Sequence[str]) -> float:
         """Models differ in what they leave for unknown words, and the weights were fitted to one that leaves
@@ -164,7 +183,7 @@ class Speller:
             (word[:at], word[at:])
             for at in range(1, len(word))
             if all(
-                (len(part) > 1 or part in ONE_LETTER_WORDS) and self.model.knows(part) and in_dictionary(part)
+                self.model.knows(part) and (in_dictionary(part) if len(part) > 1 else part in ONE_LETTER_WORDS)
                 for part in (word[:at], word[at:])
             )
         ]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from discotext.decoding.changes import Sentences, score_changes
+from discotext.decoding.code_blocks import Span
 from discotext.decoding.network import Alternative, Network
 from discotext.decoding.passages import find_protected
 from discotext.decoding.spelling import Speller, Suggestion
@@ -19,6 +21,7 @@ from discotext.language.sentences import find_sentences, normalise
 from discotext.text.words import Words, match_case
 
 SLACK = 4.0  # how much worse than the original a candidate may be on its own, in natural logarithms, to be kept
+LONGEST = 200  # words that are searched as one sentence; the time for each grows with their number
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,25 @@ class _Sentence:
     end: int
 
 
-def make_passages(texts: Sequence[Words], speller: Speller, margin: float, slack: float = SLACK) -> list[Passage]:
+def make_passages(
+    texts: Sequence[Words],
+    speller: Speller,
+    margin: float,
+    slack: float = SLACK,
+    blocks: Sequence[Sequence[Span]] | None = None,
+) -> list[Passage]:
     """The sentences of texts that have words with candidates.
 
     margin: how much better than the original a text must score with a candidate, in natural logarithms, to take it. It
-    is part of the candidates' channel scores, so that a search needs no thresholds.
+    is part of the candidates' channel scores, so that a search needs no thresholds. blocks: the code of each text; None
+    to look for it.
     """
     sentences: list[_Sentence] = []
     places: list[_Place] = []
     lower = [[normalise(word) for word in text.lower] for text in texts]
     for number, text in enumerate(texts):
-        protected = find_protected(text)
-        for start, end in find_sentences(text):
+        protected = find_protected(text, None if blocks is None else blocks[number])
+        for start, end in cut_sentences(find_sentences(text)):
             places += find_places(text, lower[number], protected, start, end, speller, len(sentences))
             sentences.append(_Sentence(number, start, end))
     kept = _keep_plausible(speller, [lower[one.text][one.start : one.end] for one in sentences], sentences, places,
@@ -71,6 +81,20 @@ def make_passages(texts: Sequence[Words], speller: Speller, margin: float, slack
         _make_passage(texts[sentences[number].text], sentences[number], found, margin)
         for number, found in by_sentence.items()
     ]
+
+
+def cut_sentences(sentences: Sequence[tuple[int, int]], longest: int = LONGEST) -> list[tuple[int, int]]:
+    """The same sentences, very long ones in about equal pieces.
+
+    >>> cut_sentences([(0, 2), (2, 9)], longest=3)
+    [(0, 2), (2, 4), (4, 6), (6, 9)]
+    """
+    found = []
+    for start, end in sentences:
+        pieces = -(-(end - start) // longest)
+        ends = [start + (end - start) * number // pieces for number in range(pieces + 1)]
+        found += list(pairwise(ends))
+    return found
 
 
 def find_places(
@@ -139,13 +163,13 @@ def _make_passage(text: Words, sentence: _Sentence, places: Sequence[_Place], ma
     while number < sentence.end:
         word = text.words[number]
         starts.append(number)
-        options = {one.text: one.score for one in single.get(number, ())}
+        options = {write_like(word, one.text): one.score for one in single.get(number, ())}
         original = word
         if number in joins:
             after = text.words[number + 1]
             original = f"{word} {after}"
             options = {f"{changed} {after}": score for changed, score in options.items()}
-            options |= {f"{word} {one.text}": one.score for one in single.get(number + 1, ())}
+            options |= {f"{word} {write_like(after, one.text)}": one.score for one in single.get(number + 1, ())}
             options |= {one.text: one.score for one in joins[number]}
             number += 1
         cased = {match_case(word, option): score - margin for option, score in options.items()}
@@ -153,3 +177,13 @@ def _make_passage(text: Words, sentence: _Sentence, places: Sequence[_Place], ma
         positions.append((Alternative(original), *(Alternative(option, score) for option, score in cased.items())))
         number += 1
     return Passage(sentence.text, (*starts, sentence.end), Network("", tuple(positions)))
+
+
+def write_like(original: str, word: str) -> str:
+    """A word with the apostrophe that the original has, if it has one.
+
+    >>> write_like("goverment’s", "government's")
+    'government’s'
+    """
+    sign = next((sign for sign in "’ʼ" if sign in original), "'")
+    return word.replace("'", sign)

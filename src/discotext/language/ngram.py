@@ -16,6 +16,7 @@ link, and so on to the root, where every word is found. All of it works on many 
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -167,16 +168,21 @@ class BackoffModel(NGramModel):
         expected = "expected a language model written by discotext train-lm"
         try:
             with np.load(path, allow_pickle=False) as file:
-                if "format" not in file or "links" not in file:
-                    raise ValueError(f"{path} holds {', '.join(file.files[:4])}; {expected}")
-                if int(file["format"][0]) > FORMAT:
-                    raise ValueError(f"{path} was written by a later version of discotext; update the package")
-                words = file["words"].tobytes().decode().split("\n")
-                parts = [file[name] for name in ("keys", "log_probs", "backoffs", "links")]
-        except (zipfile.BadZipFile, EOFError, KeyError, UnicodeDecodeError, OSError) as error:
+                ours = "format" in file and "links" in file
+                held, version = ", ".join(file.files[:4]), int(file["format"][0]) if ours else 0
+                if ours and version <= FORMAT:
+                    words = file["words"].tobytes().decode().split("\n")
+                    parts = [file[name] for name in ("keys", "log_probs", "backoffs", "links")]
+        except (zipfile.BadZipFile, EOFError, LookupError, ValueError, OSError, zlib.error) as error:
             if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                 raise
-            raise ValueError(f"{path} is damaged or incomplete ({error}); {expected}") from None
+            # NumPy takes for a pickle whatever it does not know, and says so.
+            reason = "" if type(error) is ValueError else f" ({error})"
+            raise ValueError(f"{path} is damaged or incomplete{reason}; {expected}") from None
+        if not ours:
+            raise ValueError(f"{path} holds {held}; {expected}")
+        if version > FORMAT:
+            raise ValueError(f"{path} was written by a later version of discotext; update the package")
         keys, log_probs, backoffs, links = parts
         _check_arrays(str(path), words, keys, log_probs, backoffs, links)
         return cls(words, keys, log_probs, backoffs, links, str(path))

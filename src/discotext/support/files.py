@@ -7,7 +7,7 @@ target replaced; a device or a pipe is written to directly.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -45,3 +45,21 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
 def describe_write_error(path: str | Path, error: OSError) -> str:
     """Return the error message for a file that cannot be written."""
     return f"{path} cannot be written: {describe_os_error(error)}; choose a writable location with enough free space"
+
+
+def describe_files(paths: Iterable[str | Path]) -> dict[str, list[int]]:
+    """The size in bytes and the time of the last change, in nanoseconds, of files, by their names.
+
+    Of a folder, the sum and the latest of the files in it; what does not exist is left out.
+    """
+    found = {}
+    for one in paths:
+        path = Path(one).expanduser()
+        try:
+            inside = sorted(path.iterdir()) if path.is_dir() else [path]
+            about = [file.stat() for file in inside if file.is_file()]
+        except (OSError, ValueError):  # a text or a name of a model may be no name of a file at all
+            continue
+        if about:
+            found[str(one)] = [sum(one.st_size for one in about), max(one.st_mtime_ns for one in about)]
+    return found
