@@ -16,7 +16,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -134,10 +134,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument("--encoder", type=Path, help="the folder of the encoder (default: the installed package's)")
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--rows", type=int, help="training texts (default: of the data set)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, help="threads of PyTorch")
     chosen = parser.parse_args()
     task = TASKS[chosen.data]
+    task = replace(task, rows=chosen.rows or task.rows)
     epochs = task.epochs if chosen.epochs is None else chosen.epochs
     if chosen.threads:
         torch.set_num_threads(chosen.threads)

@@ -5,9 +5,9 @@
 Networks are seen through their scores only. Candidates are the published neighbour lists of Jia et al. (2019), without
 filters. FOLDER has networks of `discotext train ag_news --model lstm --limit 30000 --out FOLDER/ag_news_lstm` (and dan;
 trec with lstm; imdb with lstm, --limit 10000) and a MiniLM of `python -m benchmarks.finetune_minilm ag_news --out
-FOLDER/ag_news_minilm`, which is asked through HTTP. scikit-learn pipelines are fitted here, on 8,000 training texts.
-The constants of the search were chosen on training texts of AG News with an LSTM, a DAN and a random forest; these are
-test texts.
+FOLDER/ag_news_minilm --rows 3000 --epochs 1`, asked through HTTP. scikit-learn pipelines are fitted here, on 8,000
+training texts. The constants of the search were chosen on training texts of AG News with an LSTM, a DAN and a random
+forest; these are test texts.
 """
 
 from __future__ import annotations
