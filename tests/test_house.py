@@ -42,7 +42,7 @@ ORDER = {
     "function neural remote scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
-    "experiment": "judges record queries summary certificate coverage quality run_folder job preflight run proof "
+    "experiment": "terms judges record queries summary certificate coverage quality run_folder job preflight run proof "
     "task result execution stand_in attack certify merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
