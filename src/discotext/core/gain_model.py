@@ -120,7 +120,7 @@ class GainModel:
     def _overlap(self, choice: Choices) -> Floats:
         """(R,) κ of a choice with each of those that were answered; what is not changed adds nothing."""
         changed = np.flatnonzero(choice)
-        return self._added[:, self.first[changed] + choice[changed]].sum(axis=1)
+        return np.asarray(self._added[:, self.first[changed] + choice[changed]].sum(axis=1))
 
     def _vary(self, shared: Floats, left: Floats | float, right: Floats | float) -> Floats:
         """The covariance of choices of which κ and both sums of the prior are known."""

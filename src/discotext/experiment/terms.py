@@ -99,7 +99,10 @@ TERMS: dict[str, str] = {
     "under attack: McNemar's exact test, from the texts that only one of them keeps.",
 }
 ALIASES: dict[str, str] = {
+    "before": "accuracy before",
     "after": "accuracy after",
+    "words": "words changed",
+    "passes": "passes per text",
     "(95 %)": "95 % interval",
     "passes/text": "passes per text",
     "s/text": "seconds per text",
