@@ -73,7 +73,9 @@ def command(out: Path, texts: int, budget: str) -> None:
     console.print(f"\n[bold]2  Attacking {texts} unseen sentences[/] with {', '.join(SOLVERS)}", highlight=False)
     run = out / f"run-{allowed}-{texts}"
     with AttackProgress(console, 1) as progress:
-        result = compare(str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=progress.update)
+        result = compare(
+            str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=progress.update, progress=False
+        )
     print_summary(result.summary)
     print_examples(result.select("disco"), list(result.settings["labels"]))
     target = run / "report.html"

@@ -14,6 +14,7 @@ from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import CHUNK, Job
 from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
+from discotext.experiment.progress import show_attack
 from discotext.experiment.record import Budget, Record
 from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
@@ -55,6 +56,7 @@ def attack(
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    progress: bool = True,
 ) -> Result:
     """Attack a text classifier: replace a few words of each text so that its predicted label flips.
 
@@ -81,6 +83,7 @@ def attack(
     most_queries: calls of the model that a text may take, one for each text asked.
     total_queries: calls of the model that the whole run may take, learning a stand-in included; each text gets an equal
         share.
+    progress: show a bar in a terminal or a notebook, if the work takes more than a second.
 
     >>> def scores(texts):
     ...     return [[text.count("purchased"), 0.5] for text in texts]
@@ -107,6 +110,7 @@ def attack(
         surrogate=surrogate,
         most_queries=most_queries,
         total_queries=total_queries,
+        progress=progress,
     )
 
 
@@ -131,6 +135,7 @@ def compare(
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    progress: bool = True,
 ) -> Result:
     """Attack the same texts, with the same candidates and budgets, by several solvers.
 
@@ -155,7 +160,7 @@ def compare(
         most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 3),
         total_queries=None if total_queries is None else check_whole("total_queries", total_queries, 1),
     )
-    return run(job, out, watch, executor)
+    return run(job, out, watch, executor, progress)
 
 
 def check_types(candidates: object, out: object, watch: object, executor: object) -> None:
@@ -349,16 +354,22 @@ def perform(
 
 
 def run(
-    job: Job, out: str | Path | None = None, watch: Watch | None = None, executor: Executor | None = None
+    job: Job,
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
 ) -> Result:
-    """`perform`, and keep every record."""
+    """`perform`, and keep every record. progress: show a bar, where somebody would see it."""
     records: list[Record] = []
+    with show_attack(progress, len(job.units)) as bar:
 
-    def keep(done: int, units: int, made: Sequence[Record]) -> None:
-        records.extend(made)
-        if watch is not None:
-            watch(done, units, made)
+        def keep(done: int, units: int, made: Sequence[Record]) -> None:
+            records.extend(made)
+            bar.update(done, units, made)
+            if watch is not None:
+                watch(done, units, made)
 
-    tally = perform(job, out, keep, executor)
+        tally = perform(job, out, keep, executor, bar.update_workers)
     records.sort(key=lambda record: record.id)  # in the order of the texts, all records of a text together
     return Result(dict(tally.settings), records, None if out is None else Path(out))

@@ -39,6 +39,7 @@ def certify(
     watch: Watch | None = None,
     executor: Executor | None = None,
     surrogate: Any = "auto",
+    progress: bool = True,
 ) -> Result:
     """Find between which accuracies the true worst case lies: attacked from above, certified from below.
 
@@ -74,4 +75,4 @@ def certify(
         chunk=check_whole("chunk", chunk, 1),
         surrogate=surrogate,
     )
-    return run(job, out, watch, executor)
+    return run(job, out, watch, executor, progress)

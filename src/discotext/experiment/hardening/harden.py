@@ -24,12 +24,13 @@ from discotext.experiment.hardening.matrix import OWN, Pair, choose_solver, fill
 from discotext.experiment.hardening.outcome import Hardening, Trial
 from discotext.experiment.hardening.page import make_hardening_page
 from discotext.experiment.hardening.recipe import PLAIN, Recipe
-from discotext.experiment.hardening.task import Progress, Task, Trainer, ignore
+from discotext.experiment.hardening.task import Progress, Task, Trainer
 from discotext.experiment.hardening.trainers import make_trainer
 from discotext.experiment.result import Result
 from discotext.experiment.summary import Estimate, estimate_share
 from discotext.support.files import write_atomically
 from discotext.support.keywords import suggest_keywords
+from discotext.support.progress import StageProgress, make_bar
 from discotext.text.candidates import Candidates
 from discotext.text.words import compute_budget
 from discotext.victims.encoded import MERGED, Encoded
@@ -72,7 +73,7 @@ def harden(
     seed: int = 0,
     columns: tuple[str | None, str | None] = (None, None),
     out: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = True,
     trust: bool = False,
 ) -> Hardening:
     """Train a classifier that holds when words are exchanged.
@@ -89,7 +90,8 @@ def harden(
     budgets: how many words may change, and how many texts are attacked.
     epochs: of training, at most. limit: train on a stratified sample of so many texts. columns: of texts and labels.
     out: a folder for the hardened victim and its records; the same call resumes where it stopped.
-    progress: called with an activity and the share of it that is done.
+    progress: show a bar in a terminal or a notebook; or a function, which is called with an activity and the share of
+        it that is done.
     trust: allow pickled scikit-learn files, which can execute code when they are loaded.
     """
     compute_budget(1, budgets.share)
@@ -100,7 +102,8 @@ def harden(
     training, testing = load_texts(data, test, columns, seed, trainer.given)
     training = training if limit is None else training.sample(limit, seed)
     check_texts(training, testing)
-    with tempfile.TemporaryDirectory() as temporary:
+    bar = StageProgress(None, make_bar(progress is True))
+    with tempfile.TemporaryDirectory() as temporary, bar:
         folder = Path(temporary if out is None else out)
         whole = _Hardening(
             trainer=trainer,
@@ -113,7 +116,7 @@ def harden(
             most_loss=most_loss,
             seed=seed,
             folder=folder,
-            progress=progress or ignore,
+            progress=progress if callable(progress) else bar.update,
         )
         return whole.run()
 
@@ -293,6 +296,7 @@ class _Hardening:
             candidates=self.candidates,
             limit=self.budgets.held_out,
             seed=self.seed,
+            progress=False,
         )
 
     def _load(self, recipe: Recipe, task: Task) -> Victim:
@@ -315,7 +319,7 @@ class _Hardening:
             runs.append(
                 certify(
                     victim, some, choose_solver(victim), budget=self.budgets.share, passes=self.budgets.passes,
-                    candidates=self.candidates, seed=self.seed, out=self.folder / name,
+                    candidates=self.candidates, seed=self.seed, out=self.folder / name, progress=False,
                 )
             )  # fmt: skip
         matrix = {OWN: Pair.of(runs[0].records, runs[1].records)}
