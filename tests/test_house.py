@@ -24,7 +24,7 @@ ORDER = {
     "support": "errors extras files garbage intervals keywords lazy progress redaction",
     "core": "arrays gain_model objectives padding problem reach chain_reach embedding oracle learning_oracle "
     "relaxation penalty rounding sampling solution swaps wrappers cache multilinear oracle_check",
-    "search": "tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal nbest paths population "
+    "search": "cost tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal nbest paths population "
     "recording rounds survey sweep pruning loop",
     "solvers": "beam disco disco_frank_wolfe disco_proximal disco_adam exact genetic gradient_greedy greedy "
     "lazy_greedy left_to_right local_search particle_swarm prefix_beam random ranked_greedy stochastic_greedy viterbi",
@@ -43,8 +43,8 @@ ORDER = {
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
     "experiment": "terms judges record progress queries summary threshold junit certificate coverage quality "
-    "run_folder job preflight run proof task result execution stand_in attack certify observation one_text merge "
-    "paper report hardening",
+    "run_folder job preflight run proof task result execution stand_in estimate attack certify observation one_text "
+    "merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from discotext.experiment.record import Record
     from discotext.experiment.summary import Summary, Tally
 
+SLOW = 10.0  # seconds from which on the estimate of a run is printed before it begins
+
 
 @click.command(cls=GroupedCommand)
 @victim_argument
@@ -84,6 +86,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
     from discotext.experiment.certificate import find_largest, make_certificates
+    from discotext.experiment.estimate import estimate_work
     from discotext.experiment.stand_in import ONCE
     from discotext.text.candidates import make_candidates
 
@@ -114,6 +117,9 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, job.victim.explain_bounds())
     if price is not None:
         print_message(console, estimate_cost(job, price))
+    job, expected = estimate_work(job)
+    if expected.seconds >= SLOW:
+        print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
     verdicts: list[Record] = []
     flipped = FlippedTexts()
     with AttackProgress(console, len(job.units)) as progress:
@@ -125,7 +131,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             flipped.add(made)
             progress.update(done, units, made)
 
-        tally = perform(job, out, watch, executor, progress.update_workers)
+        tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
     warn_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
     if passes is not None:
         found = make_certificates(tally.settings, verdicts)

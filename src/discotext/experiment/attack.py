@@ -21,6 +21,7 @@ from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
 from discotext.experiment.stand_in import SURROGATE, learn, load_surrogate, share_out
 from discotext.experiment.summary import Tally
+from discotext.experiment.task import Inside
 from discotext.search.solver import Solver, check_solver
 from discotext.solvers import SOLVERS, make_solver
 from discotext.support.files import write_atomically
@@ -313,12 +314,15 @@ def perform(
     watch: Watch | None = None,
     executor: Executor | None = None,
     notify: Notify = ignore,
+    inside: Inside | None = None,
 ) -> Tally:
     """Do all units that are not done yet, in order, into the folder; returns the tally of all of them.
 
     No record is held after its unit, only the numbers that the tally takes from it. notify: called with lines about the
-    workers.
+    workers. inside: called while a unit is done in this process, see `TaskRunner`.
     """
+    if executor is None or isinstance(executor, Serial):
+        executor = Serial(inside)
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
     job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
@@ -338,7 +342,7 @@ def perform(
         if left:
             job = job.calibrate()
         # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
-        for count, made in enumerate((executor or Serial()).run(job, left, notify) if left else (), start=done + 1):
+        for count, made in enumerate(executor.run(job, left, notify) if left else (), start=done + 1):
             if folder is not None:
                 folder.append(made)
             tally.add(made)
@@ -370,6 +374,6 @@ def run(
             if watch is not None:
                 watch(done, units, made)
 
-        tally = perform(job, out, keep, executor, bar.update_workers)
+        tally = perform(job, out, keep, executor, bar.update_workers, bar.update_inside)
     records.sort(key=lambda record: record.id)  # in the order of the texts, all records of a text together
     return Result(dict(tally.settings), records, None if out is None else Path(out))

@@ -27,7 +27,7 @@ class AttackProgress:
         self.console = console
         self.bar = bar or TerminalBar(console)
         self.tried = self.succeeded = 0
-        self.done, self.units, self.inside = 0, units, 0.0
+        self.done, self.units, self.inside, self.queries = 0, units, 0.0, 0
         self.workers: str | None = None
         self.printed = time.monotonic()
         self._restart_clock()
@@ -49,11 +49,12 @@ class AttackProgress:
         self.tried += sum(record.attacked for record in records)
         self.succeeded += sum(record.succeeded for record in records)
         self.texts += len(records)
-        self.done, self.units, self.inside = done, units, 0.0
+        self.done, self.units, self.inside, self.queries = done, units, 0.0, 0
         self._refresh()
 
-    def update_inside(self, done: int, total: int) -> None:
-        """Show how many problems of a unit are finished, of how many, before its records are there."""
+    def update_inside(self, done: int, total: int, queries: int = 0) -> None:
+        """Show how many texts of a unit are finished, of how many, and what was asked, before its records are there."""
+        self.queries = queries
         # The unit itself is done only when its records are; and a bar must not go back.
         share = min(done / total, 0.99) if total > 0 else 0.0
         self.inside = max(self.inside, share)
@@ -75,6 +76,8 @@ class AttackProgress:
         description = f"{self.succeeded} of {self.tried} attacks succeeded" if self.tried else "attacking"
         if self.texts:
             description += f", {self.texts / max(time.monotonic() - self.began, 1.0):.1f} texts/s"
+        if self.queries:
+            description += f", {self.queries:,} queries in this unit"
         if self.workers:
             description += f" ({self.workers})"
         self.bar.update(description, self.completed, self.units)
