@@ -37,8 +37,8 @@ class Run:
     judges: the models that judged its texts, whose measures its records then have (see `experiment.quality`).
     """
 
-    settings: dict[str, Any]
-    records: list[Record]
+    settings: dict[str, Any] = field(repr=False)
+    records: list[Record] = field(repr=False)
     expected: int
     judges: dict[str, str] = field(default_factory=dict)
 
@@ -64,7 +64,10 @@ class Run:
 
     @property
     def labels(self) -> list[str]:
-        return list(map(str, self.settings["labels"]))
+        """The names of the classes: the victim's, or where those are mere numbers, the data's."""
+        own = list(map(str, self.settings["labels"]))
+        given = self.settings.get("classes")
+        return list(map(str, given)) if given and all(name.isdigit() for name in own) else own
 
     def label(self, number: int | None) -> str:
         """The name of a class; a victim that failed named none."""

@@ -143,7 +143,7 @@ class NotebookBar(Bar):
         self._began = time.monotonic()
 
     def update(self, description: str, done: float, total: float) -> None:
-        from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+        from IPython.display import display
 
         now = time.monotonic()
         if now - self._began < self.delay:
