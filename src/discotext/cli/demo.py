@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discotext.cli.figures import print_summary
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import FOLDER
-from discotext.cli.output import make_console, percent, print_summary
+from discotext.cli.output import make_console, percent
 from discotext.cli.progress import AttackProgress, TrainingProgress
 from discotext.cli.train import print_training
 

@@ -58,12 +58,13 @@ victim_argument = argument(
 )
 
 
-def data_argument(split: str) -> Decorator:
+def data_argument(split: str, *, required: bool = True) -> Decorator:
     """DATA; of a named data set, the command takes this split."""
     return argument(
         "data",
         f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl or .parquet file with "
         "texts and labels; or - for JSON lines on standard input.",
+        required=required,
         shell_complete=complete_data,
     )
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discotext.cli.figures import print_certificates, print_summary
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
-from discotext.cli.output import make_console, make_table, print_certificates, print_summary, write_json
+from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.output_options import wide_option
 from discotext.cli.progress import DelayedProgress
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     help="Also write the records as Parquet (needs discotext[parquet]).",
 )
 @json_option("one JSON object per budget instead of tables")
+@wide_option
 @option(
     "--solver",
     "solvers",
@@ -69,6 +72,7 @@ def command(
     sentence_encoder: str | None,
     language_model: str | None,
     as_json: bool,
+    wide: bool,
 ) -> None:
     """Print the results of a run, and write them as an HTML page.
 
@@ -99,11 +103,11 @@ def command(
             write_json(certificate.as_dict())
     else:
         for _, summary in found.begun:
-            print_summary(summary)
+            print_summary(summary, wide)
             if found.judges:
                 print_quality(summary, found.judges)
         if found.certificates:
-            print_certificates(found.certificates, found.settings["certify"]["passes"])
+            print_certificates(found.certificates, found.settings["certify"]["passes"], wide)
     target = html_file or run / "report.html"
     write_atomically(target, make_page(found))
     click.echo(f"wrote {target}", err=True)
