@@ -1,4 +1,4 @@
-"""JUnit XML: the figures of a run as test cases, for what shows test results in GitHub, GitLab or Jenkins.
+"""JUnit XML: the figures of a run as test cases, for GitLab, Jenkins and the actions that show test results on GitHub.
 
 A suite for each budget, a test case in it for each solver. The elements are those that all of these read: `properties`
 stand in the suite, as the older schemas want it, and the figures of a test case also in its `system-out`.
