@@ -276,6 +276,24 @@ def test_the_figure_of_one_budget_has_the_numbers_counted_by_hand(result):
     assert "2 words" in curve.get_title()
 
 
+def test_the_figure_agrees_with_the_summary_where_an_attack_misses_its_target():
+    pytest.importorskip("matplotlib")
+
+    def three(texts):  # without "purchased" a text is of class 0, whatever the target
+        return [[0.5, float(text.count("purchased")), float(text.count("acquired"))] for text in texts]
+
+    found = discotext.attack(
+        three, (TEXTS, [0 if label == "rest" else 1 for label in LABELS]), "exact", words=2, target=2
+    )
+    row = found.summary.solvers["exact"]
+    curve, classes, _ = found.plot().axes
+    assert curve.lines[0].get_ydata()[0] == row.original_accuracy
+    assert curve.lines[0].get_ydata()[-1] == row.adversarial_accuracy
+    sizes = [2, 3]
+    for bars, share in zip(classes.containers, (row.original_accuracy, row.adversarial_accuracy), strict=True):
+        assert sum(size * height for size, height in zip(sizes, heights(bars), strict=True)) / 5 == pytest.approx(share)
+
+
 def test_the_figure_of_several_budgets_has_a_curve_for_each_solver_with_intervals(several):
     pytest.importorskip("matplotlib")
     curve = several.plot().axes[0]
@@ -290,6 +308,7 @@ def test_the_figure_of_several_budgets_has_a_curve_for_each_solver_with_interval
         assert [pair[1] for pair in drawn] == pytest.approx([value.high for value in values])
     shares = discotext.attack(scores, (TEXTS, LABELS), "exact", budget=[0.1, 0.3]).plot().axes[0]
     assert list(shares.containers[0][0].get_xdata()) == [0, 10, 30]
+    assert shares.get_legend() is None
     assert shares.get_xlabel() == "words that may change (%)"
 
 

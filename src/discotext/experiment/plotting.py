@@ -18,6 +18,7 @@ from discotext.experiment.figures_text import describe_budget
 from discotext.experiment.record import Record
 from discotext.experiment.report.figures import Strongest
 from discotext.experiment.run import Run
+from discotext.experiment.summary import make_lines
 from discotext.support.extras import require
 from discotext.support.plain_text import shorten
 
@@ -69,7 +70,7 @@ def draw_accuracy(ax: Axes, run: Run) -> None:
         _draw_by_changes(ax, run)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("accuracy under attack")
-    if len(ax.lines) > 1:
+    if len(ax.get_legend_handles_labels()[1]) > 1:
         ax.legend(fontsize="small")
 
 
@@ -110,18 +111,18 @@ def _draw_by_changes(ax: Axes, run: Run) -> None:
 
 def accuracy_by_changes(records: Sequence[Record]) -> list[float]:
     """For k = 0, 1, …: the share of texts that are right before the attack and not flipped with k changes or fewer."""
-    right = sum(record.predicted == record.label for record in records)
-    flips = Counter(len(one.changes) for one in records if one.predicted == one.label and one.succeeded)
-    most = max(flips, default=1)
-    lost = np.cumsum([flips[k] for k in range(most + 1)])
-    return [(right - int(gone)) / len(records) for gone in lost]
+    lines = make_lines(records)
+    before, lost = lines["right_before"], lines["right_before"] & ~lines["right_after"]
+    counts = np.bincount(lines["changes"][lost], minlength=2)
+    return [(int(before.sum()) - int(gone)) / len(records) for gone in np.cumsum(counts)]
 
 
 def draw_classes(ax: Axes, attack: Strongest) -> None:
     """Accuracy of the texts of each class, before and under the strongest attack; of many classes, the largest."""
     sizes = Counter(record.label for record in attack.records)
     shown = sorted(label for label, _ in sizes.most_common(CLASSES))
-    before, after = (_accuracy_by_class(attack.records, shown, attacked) for attacked in (False, True))
+    of_class = [make_lines([record for record in attack.records if record.label == label]) for label in shown]
+    before, after = ([float(np.mean(one[name])) for one in of_class] for name in ("right_before", "right_after"))
     places = np.arange(len(shown))
     ax.bar(places - 0.2, before, 0.4, label="before")
     ax.bar(places + 0.2, after, 0.4, label="under attack")
@@ -134,14 +135,6 @@ def draw_classes(ax: Axes, attack: Strongest) -> None:
     ax.set_xlabel("class (texts)" if len(shown) == len(sizes) else f"class (texts), the {CLASSES} largest")
     ax.set_title(f"Class by class\n{_name(attack)}", fontsize="medium")
     ax.legend(fontsize="small")
-
-
-def _accuracy_by_class(records: Sequence[Record], labels: Sequence[int], attacked: bool) -> list[float]:
-    found = []
-    for label in labels:
-        mine = [record for record in records if record.label == label]
-        found.append(sum(one.predicted == label and not (attacked and one.succeeded) for one in mine) / len(mine))
-    return found
 
 
 def draw_changes(ax: Axes, attack: Strongest) -> None:

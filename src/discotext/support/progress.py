@@ -146,7 +146,7 @@ class NotebookBar(Bar):
         from IPython.display import display
 
         now = time.monotonic()
-        if now - self._began < self.delay:
+        if now - self._began < self.delay or (self._handle is None and done >= total):
             return
         if self._handle is None:
             self._handle = display(NotebookView(description, done, total), display_id=True)
