@@ -16,12 +16,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
-LAYERS = (
-    "version support core search solvers theory text language data victims experiment decoding cli __main__".split()
-)
+LAYERS = "version support core search solvers theory text language data victims experiment decoding testing".split()
+LAYERS += "cli __main__".split()
 # The same inside each folder.
 ORDER = {
-    "support": "errors extras files garbage intervals keywords lazy progress redaction",
+    "support": "errors extras files garbage intervals keywords lazy progress redaction plain_text",
     "core": "arrays gain_model objectives padding problem reach chain_reach embedding oracle learning_oracle "
     "relaxation penalty rounding sampling solution swaps wrappers cache multilinear oracle_check",
     "search": "cost tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal nbest paths population "
@@ -42,9 +41,9 @@ ORDER = {
     "function neural remote scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
-    "experiment": "terms judges record progress queries summary threshold junit certificate coverage quality "
-    "run_folder job preflight run proof task result execution stand_in estimate attack certify observation one_text "
-    "merge paper report hardening",
+    "experiment": "terms judges record progress estimate figures_text queries summary threshold junit certificate "
+    "coverage quality run_folder job preflight run report flipped plotting html_view proof task result execution "
+    "stand_in workload attack certify observation one_text merge paper hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "

@@ -5,7 +5,7 @@ import pytest
 
 from discotext import Candidates, attack
 from discotext.experiment.attack import make_job, perform
-from discotext.experiment.estimate import estimate_work
+from discotext.experiment.workload import estimate_work
 from discotext.experiment.preflight import parse_budgets
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim

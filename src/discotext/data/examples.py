@@ -109,6 +109,12 @@ class Examples:
         """The number of rows of each class."""
         return np.asarray(np.bincount(self.labels, minlength=len(self.names)), dtype=np.int64)
 
+    def __repr__(self) -> str:
+        pairs = list(zip(self.names, self.counts.tolist(), strict=True))
+        more = f" and {len(pairs) - 5:,} more classes" if len(pairs) > 5 else ""
+        classes = ", ".join(f"{str(name)[:30]}: {count:,}" for name, count in pairs[:5])
+        return f"Examples({len(self):,} texts of {str(self.source)[:60]}; {classes}{more})"
+
     def take(self, rows: Sequence[int] | Ints) -> Examples:
         """These rows, in this order; all classes remain, even those without rows."""
         chosen = np.asarray(rows, dtype=np.int64)

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from discotext.experiment.figures_text import describe_certificate
 from discotext.experiment.record import Budget, Record
 from discotext.experiment.summary import Estimate, estimate_share, find_accept, hash_spaces, make_lines, spread
 from discotext.text.words import compute_budget
@@ -88,6 +89,9 @@ class Certificate:
     seconds: float
     version: str
     scope: str = SCOPE
+
+    def __repr__(self) -> str:
+        return f"Certificate({describe_certificate(self.as_dict())})"
 
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""

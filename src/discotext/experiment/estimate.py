@@ -1,102 +1,51 @@
-"""What a run will take, before it begins: passes of the model, and the time for them.
-
-A few texts, the shortest, the longest and some between, are searched for candidates; what the solvers declare for
-problems of their size (`Solver.expect_passes`) is carried over to all texts. Solvers stop when a label flips and calls
-carry many texts, so a run usually takes less.
-"""
+"""Shares and means with their 95 % intervals."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discotext.experiment.job import FIRST, Job
-from discotext.experiment.stand_in import count_lessons
-from discotext.text.space import Space
-from discotext.victims.victim import evaluate
-
-SAMPLED = 5  # texts whose candidates are looked up
-PRUNING = 2  # passes for each word that may change: each change is undone, and what is left is tried once more
+from discotext.support.intervals import bootstrap, wilson
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """About how many passes a run takes at most, and seconds for each.
+class Estimate(float):
+    """A share or a mean, with its 95 % interval in `low` and `high`.
 
-    unknown: solvers of which that cannot be said; they are not counted.
+    >>> estimate = Estimate(0.5, 0.4, 0.6)
+    >>> 100 * estimate, estimate.low, estimate.high
+    (50.0, 0.4, 0.6)
     """
 
-    passes: float
-    seconds_per_pass: float
-    unknown: tuple[str, ...] = ()
+    low: float
+    high: float
 
-    @property
-    def seconds(self) -> float:
-        return self.passes * self.seconds_per_pass
+    def __new__(cls, value: float, low: float, high: float) -> Estimate:
+        made = super().__new__(cls, value)
+        made.low, made.high = low, high
+        return made
 
-    def __str__(self) -> str:
-        """
-        >>> print(Estimate(1234.0, 0.02))
-        at most about 1,200 passes of the model, or 25 seconds (0.02 s for each)
-        """
-        rounded = round(self.passes, -max(len(str(int(self.passes))) - 2, 0))
-        said = f"at most about {rounded:,.0f} passes of the model, or {describe_time(self.seconds)}"
-        said += f" ({self.seconds_per_pass:.2g} s for each)"
-        if self.unknown:
-            said += f", and what {' and '.join(self.unknown)} takes, which is not known"
-        return said
+    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
+        return float(self), self.low, self.high
 
 
-def estimate_work(job: Job) -> tuple[Job, Estimate]:
-    """The job with its victim identified, and what it will take."""
-    began = time.perf_counter()
-    job = job.identify()
-    if job.most_queries is None:
-        # The first call may have loaded a model; where queries are limited, it has to do.
-        began = time.perf_counter()
-        evaluate(job.victim, job.examples.texts[:FIRST])
-    asked = max(min(FIRST, len(job.examples)), 1)
-    seconds = (time.perf_counter() - began) / asked
-    order = sorted(range(len(job.examples)), key=lambda number: len(job.examples.texts[number]))
-    places = sorted({round(place) for place in np.linspace(0, len(order) - 1, SAMPLED).tolist()})
-    texts = [job.examples.texts[order[place]] for place in places]
-    passes, unknown = float(count_lessons(job)), []
-    # The time of a pass grows with the text.
-    length = max(sum(map(len, job.examples.texts[:FIRST])) / asked, 1.0)
-    weighted = passes
-    space = Space.of(texts, job.finder, share=job.budgets[0].share, words=job.budgets[0].words)
-    for budget in job.budgets:
-        batch = space.with_budgets(share=budget.share, words=budget.words).batch
-        for name, solver in job.solvers.items():
-            expected = solver.expect_passes(batch, job.victim.gradients)
-            if expected is None:
-                unknown += [name] if name not in unknown else []
-                continue
-            # No choice is asked for twice, and short texts have few.
-            size = np.bincount(batch.problem_of_position, weights=np.log(batch.counts), minlength=len(batch))
-            expected = np.minimum(expected, np.exp(np.minimum(size, 700.0)))
-            each = expected + PRUNING * np.minimum(batch.budgets, expected) + 2
-            if job.most_queries is not None:
-                each = np.minimum(each, job.most_queries)
-            # Between two of the sampled texts, what they take is interpolated over the texts in order of length.
-            every = np.interp(np.arange(len(order)), places, each)
-            passes += float(every.sum())
-            lengths = np.array([len(job.examples.texts[number]) for number in order])
-            weighted += float((every * lengths / length).sum())
-    return job, Estimate(passes, seconds * weighted / max(passes, 1.0), tuple(unknown))
+def spread(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+    """An estimate as JSON has it."""
+    if estimate is None:
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    return {name: float(estimate), f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
-def describe_time(seconds: float) -> str:
-    """A length of time in words.
+def estimate_share(values: NDArray[Any]) -> Estimate | None:
+    """The share of True, with Wilson's interval; None of nothing."""
+    if not len(values):
+        return None
+    good = int(values.sum())
+    return Estimate(good / len(values), *wilson(good, len(values)))
 
-    >>> [describe_time(seconds) for seconds in (0.4, 25, 100, 5000, 400_000)]
-    ['a second', '25 seconds', '1.7 minutes', '1.4 hours', '4.6 days']
-    """
-    if seconds < 1.5:
-        return "a second"
-    for size, name, most in ((1, "seconds", 60), (60, "minutes", 3600), (3600, "hours", 86_400)):
-        if seconds < most:
-            return f"{seconds / size:.0f} {name}" if size == 1 else f"{seconds / size:.1f} {name}"
-    return f"{seconds / 86_400:.1f} days"
+
+def estimate_mean(values: NDArray[Any] | Sequence[float], seed: int) -> Estimate | None:
+    """The mean, with a bootstrap's interval; None of nothing."""
+    return Estimate(float(np.mean(values)), *bootstrap(values, seed)) if len(values) else None

@@ -1,4 +1,4 @@
-"""JUnit XML: the figures of a run as test cases, for what shows test results in GitHub, GitLab or Jenkins.
+"""JUnit XML: the figures of a run as test cases, for GitLab, Jenkins and the actions that show test results on GitHub.
 
 A suite for each budget, a test case in it for each solver. The elements are those that all of these read: `properties`
 stand in the suite, as the older schemas want it, and the figures of a test case also in its `system-out`.
@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
+from discotext.experiment.figures_text import describe_budget
 from discotext.experiment.summary import Summary
-from discotext.experiment.threshold import Check, check_accuracy, describe_budget
+from discotext.experiment.threshold import Check, check_accuracy
 from discotext.support.redaction import escape_unprintable
 
 # XML 1.0 has no way to write any other character, not even as a number.
@@ -56,7 +57,9 @@ def clean(text: object) -> str:
 def _make_suite(summary: Summary, checks: Sequence[Check], flipped: Sequence[str]) -> ET.Element:
     cases = [_make_case(check, flipped) for check in checks]
     where = clean(f"{summary.victim} on {summary.data}")
-    suite = ET.Element("testsuite", name=f"{where}, at most {describe_budget(summary)} changed", tests=str(len(cases)))
+    suite = ET.Element(
+        "testsuite", name=f"{where}, at most {describe_budget(summary.budget)} changed", tests=str(len(cases))
+    )
     for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
     suite.set("time", _seconds(sum(check.figures.seconds for check in checks)))

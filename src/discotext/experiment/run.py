@@ -7,7 +7,7 @@ on it would end in a wrong page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -37,8 +37,8 @@ class Run:
     judges: the models that judged its texts, whose measures its records then have (see `experiment.quality`).
     """
 
-    settings: dict[str, Any]
-    records: list[Record]
+    settings: dict[str, Any] = field(repr=False)
+    records: list[Record] = field(repr=False)
     expected: int
     judges: dict[str, str] = field(default_factory=dict)
 
@@ -64,7 +64,8 @@ class Run:
 
     @property
     def labels(self) -> list[str]:
-        return list(map(str, self.settings["labels"]))
+        """The names of the classes."""
+        return name_classes(self.settings)
 
     def label(self, number: int | None) -> str:
         """The name of a class; a victim that failed named none."""
@@ -87,6 +88,17 @@ class Run:
             raise ValueError(f"the run has no records of {' and '.join(kept)} yet")
         expected = self.expected * len(kept) // len(known)
         return replace(self, settings={**self.settings, "solvers": kept}, records=records, expected=expected)
+
+
+def name_classes(settings: Mapping[str, Any]) -> list[str]:
+    """What the classes of a run are called: as the victim calls them, or where it only counts them, as the data does.
+
+    >>> name_classes({"labels": ["0", "1"], "classes": ["bad", "good"]}), name_classes({"labels": ["neg", "pos"]})
+    (['bad', 'good'], ['neg', 'pos'])
+    """
+    own = list(map(str, settings["labels"]))
+    given = settings.get("classes")
+    return list(map(str, given)) if given and all(name.isdigit() for name in own) else own
 
 
 def read_run(path: str | Path, empty: bool = False) -> Run:

@@ -36,29 +36,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discotext.experiment.estimate import Estimate as Estimate
+from discotext.experiment.estimate import estimate_mean as estimate_mean
+from discotext.experiment.estimate import estimate_share as estimate_share
+from discotext.experiment.estimate import spread as spread
+from discotext.experiment.figures_text import describe_figures, describe_summaries
 from discotext.experiment.queries import summarise_queries
 from discotext.experiment.record import Budget, Record
-from discotext.support.intervals import bootstrap, wilson
-
-
-class Estimate(float):
-    """A share or a mean, with its 95 % interval in `low` and `high`.
-
-    >>> estimate = Estimate(0.5, 0.4, 0.6)
-    >>> 100 * estimate, estimate.low, estimate.high
-    (50.0, 0.4, 0.6)
-    """
-
-    low: float
-    high: float
-
-    def __new__(cls, value: float, low: float, high: float) -> Estimate:
-        made = super().__new__(cls, value)
-        made.low, made.high = low, high
-        return made
-
-    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
-        return float(self), self.low, self.high
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +71,9 @@ class SolverSummary:
     all_acceptable: float | None = None
     accepted_accuracy: float | None = None
     quality: Mapping[str, Estimate | None] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"SolverSummary({describe_figures(self.as_dict())})"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it: an estimate is three keys, `name`, `name_low` and `name_high`."""
@@ -132,19 +119,15 @@ class Summary:
     surrogate_queries: int | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return "\n".join(describe_summaries("Summary", [self.as_dict()]))
+
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "judges"}
         found["refused"] = dict(self.refused)
         found["solvers"] = {name: figures.as_dict() for name, figures in self.solvers.items()}
         return found | dict(self.judges)
-
-
-def spread(name: str, estimate: Estimate | None) -> dict[str, float | None]:
-    """An estimate as JSON has it."""
-    if estimate is None:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    return {name: float(estimate), f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 # What figures are made of: some hundred bytes, where a record has two thousand.
@@ -337,19 +320,6 @@ def summarise_acceptance(rows: Lines) -> dict[str, Any]:
         "all_acceptable": _mean(chances),
         "accepted_accuracy": lost / len(rows),
     }
-
-
-def estimate_share(values: NDArray[Any]) -> Estimate | None:
-    """The share of True, with Wilson's interval; None of nothing."""
-    if not len(values):
-        return None
-    good = int(values.sum())
-    return Estimate(good / len(values), *wilson(good, len(values)))
-
-
-def estimate_mean(values: NDArray[Any] | Sequence[float], seed: int) -> Estimate | None:
-    """The mean, with a bootstrap's interval; None of nothing."""
-    return Estimate(float(np.mean(values)), *bootstrap(values, seed)) if len(values) else None
 
 
 def _mean(values: NDArray[Any]) -> float | None:

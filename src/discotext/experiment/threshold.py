@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from discotext.experiment.figures_text import describe_budget
 from discotext.experiment.summary import SolverSummary, Summary
 
 
@@ -53,7 +54,7 @@ class Check:
     def name(self) -> str:
         """The attack: solver and budget."""
         accept = "" if self.summary.accept is None else f", swaps accepted with probability ≥ {self.summary.accept:g}"
-        return f"{self.solver}, at most {describe_budget(self.summary)} changed{accept}"
+        return f"{self.solver}, at most {describe_budget(self.summary.budget)} changed{accept}"
 
     def __str__(self) -> str:
         """The figures in a sentence.
@@ -83,17 +84,3 @@ def check_accuracy(summaries: Iterable[Summary], at_least: float | None = None, 
     if at_least is not None and not 0 <= at_least <= 1:
         raise ValueError(f"the least accuracy under attack is {at_least}; choose a share from 0 to 1, such as 0.65")
     return [Check(summary, solver, at_least, low) for summary in summaries for solver in summary.solvers]
-
-
-def describe_budget(summary: Summary) -> str:
-    """What may change under the budget of a summary.
-
-    >>> from discotext.experiment.summary import Tally
-    >>> settings = {"victim": "v", "data": "d", "seed": 0, "solvers": [], "version": "", "budgets": ["0.2", "1 words"]}
-    >>> [describe_budget(one) for one in Tally(settings).summaries]
-    ['20 % of the words', '1 word']
-    """
-    budget = summary.budget
-    if isinstance(budget, float):
-        return f"{100 * budget:g} % of the words"
-    return "1 word" if budget == 1 else f"{budget:,} words"

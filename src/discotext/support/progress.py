@@ -143,10 +143,10 @@ class NotebookBar(Bar):
         self._began = time.monotonic()
 
     def update(self, description: str, done: float, total: float) -> None:
-        from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+        from IPython.display import display
 
         now = time.monotonic()
-        if now - self._began < self.delay:
+        if now - self._began < self.delay or (self._handle is None and done >= total):
             return
         if self._handle is None:
             self._handle = display(NotebookView(description, done, total), display_id=True)
