@@ -45,7 +45,8 @@ ORDER = {
     "experiment": "terms judges record queries summary certificate coverage quality run_folder job preflight run proof "
     "task result execution stand_in attack certify merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
-    "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
+    "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
+    "next_steps page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "

@@ -105,7 +105,7 @@ def command(
         if found.certificates:
             print_certificates(found.certificates, found.settings["certify"]["passes"])
     target = html_file or run / "report.html"
-    write_atomically(target, make_page(found))
+    write_atomically(target, make_page(found, str(run)))
     click.echo(f"wrote {target}", err=True)
     for file, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if file is not None:
