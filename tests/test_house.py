@@ -42,18 +42,18 @@ ORDER = {
     "function neural remote scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
-    "experiment": "terms judges record queries summary certificate coverage quality run_folder job preflight run proof "
-    "task result execution stand_in attack certify merge paper report hardening",
+    "experiment": "terms judges record queries summary certificate coverage quality run_folder job preflight run "
+    "pairing proof task result execution stand_in attack certify merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
-    "next_steps page",
+    "next_steps page side_by_side",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
-    "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
+    "attack certify compare counterfit optima predict compared_runs report reproduce train train_lm harden demo "
     "decode_options spelling decode",
 }
 

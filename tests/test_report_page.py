@@ -185,6 +185,7 @@ def test_a_step_that_the_figures_do_not_suggest_is_not_there(tmp_path):
     assert [step.command.split()[1] for step in steps] == ["harden"]
     assert steps[0].command.splitlines() == [
         "discotext harden movie_reviews --model victim --budget 0.2 --out hardened",
+        "discotext report hardened/before hardened/after",
     ]
 
 

@@ -6,6 +6,7 @@ to `attack` in Python has no such name, and VICTIM stands for it.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +51,9 @@ def show_next_steps(attack: Strongest, folder: str | None = None) -> Markup:
     steps = find_next_steps(attack, folder)
     rows = []
     for step in steps:
-        command = None if step.command is None else element("pre", element("code", step.command), tabindex="0")
+        command = (
+            None if step.command is None else element("pre", element("code", *_unbroken(step.command)), tabindex="0")
+        )
         rows.append(element("li", element("p", step.reason, " ", element("b", step.action)), command))
     words = {word for step in steps for word in (step.command or "").split()}
     notes = [f"{name} stands for {meaning}" for name, meaning in STAND_FOR.items() if name in words]
@@ -58,6 +61,12 @@ def show_next_steps(attack: Strongest, folder: str | None = None) -> Markup:
         notes.append("options for candidates that the run was given are left out")
     note = element("p", f"In these commands {'; '.join(notes)}.", class_="fine") if notes else None
     return join(element("ol", *rows, class_="steps"), note)
+
+
+def _unbroken(command: str) -> list[Any]:
+    """The words of a command, so that a narrow page does not break them at their hyphens."""
+    words = re.split(r"([ \n])", command)
+    return [element("span", word) if word.startswith("-") else word for word in words]
 
 
 @dataclass(frozen=True)
@@ -181,7 +190,7 @@ def _find_steps(attack: Strongest, commands: Commands) -> Iterator[Step]:
         yield Step(
             f"{format_percent(row.success_rate, 0)} of the attacked texts were flipped.",
             "Train a model that holds, and compare both.",
-            commands.harden(),
+            f"{commands.harden()}\ndiscotext report hardened/before hardened/after",
         )
     elif row.success_rate is not None:
         yield Step(
