@@ -42,10 +42,11 @@ ORDER = {
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
     "experiment": "terms judges record progress estimate figures_text queries summary threshold junit certificate "
-    "coverage quality run_folder job preflight run report flipped plotting html_view proof task result execution "
-    "stand_in workload attack certify observation one_text merge paper hardening",
+    "coverage quality run_folder job preflight run pairing report flipped plotting html_view proof task result "
+    "execution stand_in workload attack certify observation one_text merge paper hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
-    "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
+    "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
+    "next_steps page side_by_side",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
     "matrix outcome page harden",
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
@@ -53,7 +54,7 @@ ORDER = {
     "index code_blocks passages changes spelling text corrector",
     "cli": "errors help names number_types query_options options output output_options progress tables figures gate "
     "texts terms one_text augment candidates check data merge attack certify compare counterfit optima predict "
-    "report reproduce train train_lm harden demo decode_options spelling decode",
+    "compared_runs report reproduce train train_lm harden demo decode_options spelling decode",
 }
 
 

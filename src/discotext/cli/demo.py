@@ -79,7 +79,7 @@ def command(out: Path, texts: int, budget: str) -> None:
     print_summary(result.summary)
     print_examples(result.select("disco"), list(result.settings["labels"]))
     target = run / "report.html"
-    write_atomically(target, make_page(read_run(run)))
+    write_atomically(target, make_page(read_run(run), str(run)))
     print_conclusion(result.summary)
     print_bracket(result.select("exact"))
     make_console().print(f"\nAll texts are in {target}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""discotext report: the results of a run, as a table, an HTML page and files."""
+"""discotext report: the results of a run, or of two side by side, as a table, an HTML page and files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discotext.cli.compared_runs import report_pair
 from discotext.cli.figures import print_certificates, print_summary
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
@@ -20,14 +21,22 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
-@argument("run", "A folder written by attack, compare or merge. The run need not be finished.", type=RUN_FOLDER)
+@argument(
+    "runs",
+    "A folder written by attack, certify, compare or merge; the run need not be finished. Or two of them, which are "
+    "then compared text by text.",
+    type=RUN_FOLDER,
+    nargs=-1,
+    required=True,
+    metavar="RUN [RUN]",
+)
 @option(
     "--html",
     "html_file",
     section="Output",
     type=OUTPUT_FILE,
     metavar="FILE",
-    show_default="RUN/report.html",
+    show_default="RUN/report.html; of two runs, compared.html in the second",
     help="HTML page: one file that works offline.",
 )
 @option("--csv", "csv_file", section="Output", type=OUTPUT_FILE, metavar="FILE", help="Also write the records as CSV.")
@@ -64,7 +73,7 @@ if TYPE_CHECKING:
     help="Measure how fluent successful attacks are, with a causal language model (needs discotext[hf]).",
 )
 def command(
-    run: Path,
+    runs: tuple[Path, ...],
     html_file: Path | None,
     csv_file: Path | None,
     parquet_file: Path | None,
@@ -78,13 +87,30 @@ def command(
 
     With a sentence encoder or a language model, successful attacks are compared with their original texts.
 
+    Two runs are compared on the texts that both have, for each budget and solver that both have: accuracy under attack,
+    the difference with a 95 % interval, McNemar's exact p-value, and the texts that only one of them holds.
+
     \b
     Examples:
       discotext report run
       discotext report run --html results.html --csv records.csv
       discotext report run --solver disco --json
       discotext report run --language-model gpt2
+      discotext report hardened/before hardened/after
     """
+    if len(runs) > 1:
+        files = {"--csv": csv_file, "--parquet": parquet_file}
+        models = {"--sentence-encoder": sentence_encoder, "--language-model": language_model}
+        given = [name for name, value in (files | models).items() if value is not None]
+        if len(runs) > 2:
+            raise click.UsageError(
+                f"{len(runs)} runs are given; report compares two at most, so compare them in pairs."
+            )
+        if given:
+            raise click.UsageError(f"{given[0]} is for a single run; give one RUN, or leave it out.")
+        report_pair((runs[0], runs[1]), solvers, html_file, as_json)
+        return
+    run = runs[0]
     from discotext.experiment.report import make_page, write_csv, write_parquet
     from discotext.experiment.run import read_run
     from discotext.support.files import write_atomically
@@ -109,7 +135,7 @@ def command(
         if found.certificates:
             print_certificates(found.certificates, found.settings["certify"]["passes"], wide)
     target = html_file or run / "report.html"
-    write_atomically(target, make_page(found))
+    write_atomically(target, make_page(found, str(run)))
     click.echo(f"wrote {target}", err=True)
     for file, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if file is not None:
