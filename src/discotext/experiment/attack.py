@@ -341,8 +341,8 @@ def perform(
                 watch(count, len(job.units), made)
         if folder is not None:
             folder.finish(tally.summaries)
-    for summary in tally.summaries:
-        warning = coverage.warn(summary, job.examples.texts)
+    said = [coverage.warn(summary, job.examples.texts) for summary in tally.summaries]
+    for warning in (*said, coverage.warn_unstable(tally)):
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
     return tally
