@@ -52,8 +52,8 @@ def complete_victim(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 victim_argument = argument(
     "victim",
-    "A folder written by `discotext train`, hf:NAME_OR_FOLDER (Hugging Face), sklearn:FILE (scikit-learn, saved with "
-    "skops), py:MODULE_OR_FILE:FUNCTION (Python function), or http(s)://URL (web service).",
+    "A folder written by `discotext train`, hf:NAME_OR_FOLDER (Hugging Face; a folder also without hf:), FILE.skops or "
+    "sklearn:FILE (scikit-learn), py:MODULE_OR_FILE:NAME (Python function or model), or http(s)://URL (web service).",
     shell_complete=complete_victim,
 )
 

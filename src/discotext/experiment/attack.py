@@ -61,9 +61,9 @@ def attack(
 ) -> Result:
     """Attack a text classifier: replace a few words of each text so that its predicted label flips.
 
-    victim: a function from texts to scores, a fitted scikit-learn pipeline, a `Victim` such as `HuggingFaceVictim`, or
-        a name as on the command line: a folder from `train`, "hf:NAME_OR_FOLDER", "sklearn:FILE",
-        "py:module:function" or "http(s)://…".
+    victim: a function from texts to scores, a transformers pipeline or (model, tokenizer), a fitted scikit-learn
+        pipeline, a spaCy pipeline, a Keras model that takes strings, a `Victim`, or a name as on the command line: a
+        folder from `train`, "hf:NAME_OR_FOLDER", "model.skops", "py:module:function" or "http(s)://…".
     data: labelled texts: a pair (texts, labels), a data frame, `Examples`, the name of a data set, or a file.
     solver: a name or a `Solver`; "auto" is disco, and greedy for a victim without gradients or a stand-in for them.
     budget: the share of words that may change; several give one summary each.
@@ -350,8 +350,8 @@ def perform(
                 watch(count, len(job.units), made)
         if folder is not None:
             folder.finish(tally.summaries)
-    for summary in tally.summaries:
-        warning = coverage.warn(summary, job.examples.texts)
+    said = [coverage.warn(summary, job.examples.texts) for summary in tally.summaries]
+    for warning in (*said, coverage.warn_unstable(tally)):
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
     return tally

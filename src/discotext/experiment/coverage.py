@@ -1,14 +1,17 @@
-"""How much of the texts can change at all, in sentences.
+"""What to know beside the figures, in sentences: how much of the texts can change, and whether to rely on them.
 
 A text in which nothing can change is not robust; it was never tested. An attack that finds little may say something
-about the victim, or only that there was little to try. These sentences say which.
+about the victim, or only that there was little to try. A victim that answers at random has no figures at all. These
+sentences say which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discotext.experiment.summary import SolverSummary, Summary
+import numpy as np
+
+from discotext.experiment.summary import SolverSummary, Summary, Tally
 from discotext.text.closed_class import STOP_WORDS
 from discotext.text.words import split
 
@@ -46,6 +49,18 @@ def warn(summary: Summary, texts: Sequence[str]) -> str | None:
     )
 
 
+def warn_unstable(tally: Tally) -> str | None:
+    """A warning where the victim did not answer the same when asked again about a text."""
+    lines = tally.lines
+    changed, asked = (len(np.unique(lines["id"][lines[which]])) for which in ("unstable", "tried"))
+    if not changed:
+        return None
+    return (
+        f"the victim answered differently when asked again on {changed:,} of {asked:,} texts; its figures cannot be "
+        "relied on (`discotext check` tests it; is dropout on, or does it answer at random?)"
+    )
+
+
 def find_likely_reason(summary: Summary, texts: Sequence[str]) -> str:
     """Why so little can change."""
     if measure_english(texts) < ENGLISH:
@@ -80,6 +95,16 @@ def describe_ties(name: str, figures: SolverSummary) -> str | None:
     return f"{name}: {what} in a tie within the victim's rounding errors, which does not count as a success"
 
 
+def describe_unstable(name: str, figures: SolverSummary) -> str | None:
+    """On how many texts the victim contradicted itself."""
+    if not figures.unstable:
+        return None
+    return (
+        f"{name}: the victim answered differently when asked again on {figures.unstable:,} of {figures.attacked:,} "
+        "texts; these figures cannot be relied on"
+    )
+
+
 def describe_unknown(name: str, figures: SolverSummary) -> str | None:
     """How many swaps put in words that the victim does not know."""
     unknown = figures.unknown_swaps
@@ -105,6 +130,7 @@ def notes(summary: Summary) -> list[str]:
     found = [describe(summary)]
     for name, figures in summary.solvers.items():
         found += [
-            describe_acceptance(name, figures), describe_ties(name, figures), describe_unknown(name, figures)
+            describe_unstable(name, figures), describe_acceptance(name, figures), describe_ties(name, figures),
+            describe_unknown(name, figures),
         ]  # fmt: skip
     return [one for one in found if one is not None]

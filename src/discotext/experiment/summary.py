@@ -11,6 +11,7 @@
     success_by_queries     attacks that succeeded with so many queries (forward passes) or fewer; query_area is the area
                            under that curve, over the logarithm of queries, from 0 to 1
     ties                   attacks that end within the victim's rounding errors of a flipped label; they do not count
+    unstable               attacks on which the victim answered differently when asked again
     acceptable             expected share of the swaps in flipped texts that most people accept
     all_acceptable         expected share of flipped texts in which people accept every swap
     accepted_accuracy      expected accuracy if a flip counts only where people accept every swap
@@ -70,6 +71,7 @@ class SolverSummary:
     acceptable: float | None = None
     all_acceptable: float | None = None
     accepted_accuracy: float | None = None
+    unstable: int = 0
     quality: Mapping[str, Estimate | None] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -138,7 +140,7 @@ LINE = np.dtype(
     + [(name, np.float64) for name in ("seconds", "victim_seconds", "accepted", "all_accepted")]
     + [
         (name, np.bool_)
-        for name in ("right_before", "right_after", "tried", "won", "proved", "failed", "tied", "fixed")
+        for name in ("right_before", "right_after", "tried", "won", "proved", "failed", "tied", "fixed", "unstable")
     ]
 )
 Lines = NDArray[np.void]
@@ -164,7 +166,8 @@ def make_line(row: Record) -> tuple[Any, ...]:
     times = row.seconds, row.victim_seconds, accepted, np.nan if all_accepted is None else all_accepted
     space = (row.space or "").encode("utf-8", "surrogatepass")
     fixed = row.changeable is not None and (row.budget == 0 or row.changeable == 0)
-    return (*names, space, *counts, *covered, *times, *shares, proved, row.status == "failed", row.tied, fixed)
+    failed, unstable = row.status == "failed", row.status == "unstable"
+    return (*names, space, *counts, *covered, *times, *shares, proved, failed, row.tied, fixed, unstable)
 
 
 def make_lines(records: Iterable[Record]) -> Lines:
@@ -301,6 +304,7 @@ def summarise_lines(rows: Lines, seed: int = 0) -> SolverSummary:
         unknown_swaps=int(rows["unknown_swaps"][won].sum()),
         attacked=int(tried.sum()),
         failed=int(rows["failed"].sum()),
+        unstable=int(rows["unstable"].sum()),
         **summarise_queries(rows),
         **summarise_acceptance(rows),
     )

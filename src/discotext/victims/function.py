@@ -83,6 +83,21 @@ def load_function(spec: str) -> FunctionVictim:
 
     Modules are looked up in the current folder first. Importing a file executes it, so name only files you trust.
     """
+    return wrap_function(find_object(spec), spec)
+
+
+def wrap_function(found: Any, spec: str) -> FunctionVictim:
+    """Return what `find_object` has found as a victim; raise ValueError if it is no function."""
+    if not callable(found) or isinstance(found, type):
+        where, _, name = spec.removeprefix("py:").rpartition(":")
+        raise ValueError(
+            f"{name} of {where} is {NO_SECRETS.quote(found)}; expected a function from a list of texts to scores"
+        )
+    return FunctionVictim(found, name=spec)
+
+
+def find_object(spec: str) -> Any:
+    """Return what `py:module:name` or `py:path/to/file.py:name` names."""
     where, _, name = spec.removeprefix("py:").rpartition(":")
     if not where or not name.isidentifier():
         raise ValueError(
@@ -94,11 +109,7 @@ def load_function(spec: str) -> FunctionVictim:
         available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         near = difflib.get_close_matches(name, available) or available[:8]
         raise ValueError(f"{where} has no {name}; it has {', '.join(near) or 'no functions'}")
-    if not callable(found) or isinstance(found, type):
-        raise ValueError(
-            f"{name} of {where} is {NO_SECRETS.quote(found)}; expected a function from a list of texts to scores"
-        )
-    return FunctionVictim(found, name=spec)
+    return found
 
 
 def load_module(where: str) -> ModuleType:

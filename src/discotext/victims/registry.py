@@ -1,6 +1,6 @@
 """Loading victims, and the examples that fit them, from what a user names or passes.
 
-A victim is named by a folder, `hf:NAME`, `sklearn:FILE`, `py:module:function` or an http(s) address.
+A victim is named by a folder, a file `model.skops`, `hf:NAME`, `sklearn:FILE`, `py:module:name` or an http(s) address.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from typing import Any
 
 from discotext.data.examples import Examples, make_examples
 from discotext.data.registry import DATASETS, load_data
+from discotext.victims.held import adopt, refuse
 from discotext.victims.victim import AdaptedVictim, Victim
 
 VICTIM_KINDS = (
-    "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:function, or http(s)://…"
+    "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE or FILE.skops, py:module:function, "
+    "or http(s)://…"
 )
 NAMES_SHOWN = 8  # in an error message
 
@@ -35,18 +37,14 @@ def load_victim(given: Any, trust: bool = False) -> Victim:
         return given
     if hasattr(given, "scores") and hasattr(given, "name"):
         return AdaptedVictim(given)
-    if hasattr(given, "predict_proba") or hasattr(given, "decision_function"):
-        from discotext.victims.scikit import SklearnVictim
-
-        return SklearnVictim(given)
+    held = adopt(given)
+    if held is not None:
+        return held
     if callable(given):
         from discotext.victims.function import FunctionVictim
 
         return FunctionVictim(given)
-    raise TypeError(
-        f"a {type(given).__name__} cannot be used as a victim; pass {VICTIM_KINDS}, a function from texts to scores, "
-        "a fitted scikit-learn pipeline, or a Victim"
-    )
+    raise refuse(given, VICTIM_KINDS)
 
 
 def load_victim_and_data(
@@ -97,22 +95,35 @@ def _match_labels(victim: Victim, data: Any, columns: tuple[str | None, str | No
     return found
 
 
+def find_kind(given: str) -> str:
+    """Return what a victim's name means: hf, sklearn, py, http, or folder; raise ValueError if there is no such thing.
+
+    A bare file is a scikit-learn pipeline, and a folder is a Hugging Face model if it has a config.json and no
+    settings.json.
+
+    >>> find_kind("py:model.py:scores"), find_kind("https://example.org/model")
+    ('py', 'http')
+    """
+    prefix, mark, _ = given.partition(":")
+    if mark and prefix in ("hf", "sklearn", "py", "http", "https"):
+        return prefix.removesuffix("s")
+    path = Path(given)
+    if not given or not path.exists():
+        raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
+    if path.is_file():
+        return "sklearn"
+    return "hf" if (path / "config.json").is_file() and not (path / "settings.json").is_file() else "folder"
+
+
 def _load_named(given: str, trust: bool) -> Victim:
     loaders: dict[str, Callable[[], Victim]] = {
         "hf": lambda: _load_hugging_face(given.removeprefix("hf:")),
         "sklearn": lambda: _load_sklearn(given.removeprefix("sklearn:"), trust),
-        "py": lambda: _load_function(given),
+        "py": lambda: _load_object(given),
         "http": lambda: _connect(given),
-        "https": lambda: _connect(given),
+        "folder": lambda: _load_folder(given, trust),
     }
-    kind = given.partition(":")[0]
-    if kind in loaders and ":" in given:
-        return loaders[kind]()
-    if not Path(given).exists():
-        raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
-    from discotext.victims.saved import load_saved
-
-    return load_saved(given, trust)
+    return loaders[find_kind(given)]()
 
 
 # Each kind is imported on first use, because most need a library that others do not.
@@ -130,10 +141,27 @@ def _load_sklearn(path: str, trust: bool) -> Victim:
     return load_sklearn(path, trust=trust)
 
 
-def _load_function(spec: str) -> Victim:
-    from discotext.victims.function import load_function
+def _load_object(spec: str) -> Victim:
+    """Load what `py:module:name` names: a function, or any object that can be a victim."""
+    from discotext.victims.function import FunctionVictim, find_object, wrap_function
 
-    return load_function(spec)
+    found = find_object(spec)
+    if isinstance(found, Victim):
+        held: Victim | None = found
+    else:
+        held = None if isinstance(found, type) else adopt(found)
+    if held is None:
+        return wrap_function(found, spec)
+    if isinstance(held, FunctionVictim):
+        held.score_reader.name = spec
+    held.name = spec
+    return held
+
+
+def _load_folder(path: str, trust: bool) -> Victim:
+    from discotext.victims.saved import load_saved
+
+    return load_saved(path, trust)
 
 
 def _connect(url: str) -> Victim:
