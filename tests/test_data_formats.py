@@ -1,5 +1,6 @@
 """Data in the forms that people have it: packed files, JSON, workbooks, folders, standard input, and without labels."""
 
+import csv
 import gzip
 import io
 import json
@@ -441,6 +442,29 @@ def test_classes_and_the_target_are_named(place):
     assert wrong.stderr == "discotext: there is no class 'neutral'; choose one of negative (0), positive (1)\n"
     result = discotext.attack("py:model.py:scores", "data.csv", "greedy", words=1, target="positive")
     assert result.settings["target"] == 1
+
+
+def test_results_name_the_classes(place):
+    done = run("attack", "py:model.py:scores", "data.csv", *SHORT, "--target", "positive", "--out", "run")
+    assert {key: json.loads(done.stdout)[key] for key in ("labels", "target")} == {
+        "labels": ["negative", "positive"],
+        "target": "positive",
+    }
+    certified = run("certify", "py:model.py:scores", "data.csv", "--words", "1", "--json")
+    assert json.loads(certified.stdout)["labels"] == ["negative", "positive"]
+    assert json.loads(certified.stdout)["target"] is None
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert run("report", "run", "--csv", "a.csv", "--parquet", "a.parquet").exit_code == 0
+    with open("a.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = ["negative", "positive"]
+    for row, other in zip(rows, parquet.read_table("a.parquet").to_pylist(), strict=True):
+        for column in ("label", "predicted", "adversarial_predicted"):
+            assert row[f"{column}_name"] == other[f"{column}_name"] == names[int(row[column])]
+    (place / "turned.csv").write_text("text,label\n" + "awful film,good\nfine film,bad\n" * 20)
+    mapped = ["--map-label", "bad=negative", "--map-label", "good=positive"]
+    checked = run("check", "py:model.py:scores", "turned.csv", *mapped)
+    assert "negative means good, positive means bad" in " ".join(checked.stdout.split())
 
 
 def test_augmented_data_has_the_labels_of_the_data(place):

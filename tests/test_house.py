@@ -42,8 +42,8 @@ ORDER = {
     "function neural remote scikit subwords huggingface saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
-    "experiment": "judges record queries summary certificate coverage quality run_folder job preflight run proof "
-    "task result execution stand_in attack certify merge paper report hardening",
+    "experiment": "judges classes record queries summary certificate coverage quality run_folder job preflight run "
+    "proof task result execution stand_in attack certify merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "

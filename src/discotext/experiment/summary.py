@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discotext.experiment.classes import name_classes
 from discotext.experiment.queries import summarise_queries
 from discotext.experiment.record import Budget, Record
 from discotext.support.intervals import bootstrap, wilson
@@ -111,6 +112,7 @@ class Summary:
     accept: the least probability that most people accept a swap; None where nothing estimates it.
     queries: texts that the victim was asked about by all solvers. surrogate_queries: those for learning a stand-in, on
         top; None if there was none.
+    labels: the names of the classes. target: the class that texts were to be flipped to, if there was one.
     solvers: the figures of each solver, by its name. judges: models that judged the texts, by what they are.
     """
 
@@ -130,12 +132,14 @@ class Summary:
     accept: float | None = None
     queries: int | None = None
     surrogate_queries: int | None = None
+    labels: Sequence[str] = ()
+    target: str | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "judges"}
-        found["refused"] = dict(self.refused)
+        found |= {"refused": dict(self.refused), "labels": list(self.labels)}
         found["solvers"] = {name: figures.as_dict() for name, figures in self.solvers.items()}
         return found | dict(self.judges)
 
@@ -255,6 +259,7 @@ class Tally:
             surrogate_queries=find_surrogate_queries(settings),
             version=settings["version"],
             accept=find_accept(settings, budget),
+            **name_classes(settings),
         )
 
     def flipped(self, budget: float | int, solver: str, accept: float | None = None) -> dict[int, bool]:
