@@ -35,15 +35,15 @@ ORDER = {
     "masked_lm tag_features tagging candidates merging space",
     "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces mixing causal masked recurrent "
     "registry",
-    "data": "catalogue labels columns examples files registry texts",
+    "data": "catalogue labels columns examples tables folders files registry texts",
     "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
     "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "
     "function keras_model neural remote scikit spacy_pipeline subwords huggingface held saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
-    "experiment": "terms judges record progress estimate figures_text queries summary threshold junit certificate "
-    "coverage quality run_folder job preflight run pairing report flipped plotting html_view proof task result "
-    "execution stand_in workload attack certify observation one_text merge paper hardening",
+    "experiment": "terms judges classes record progress estimate figures_text queries summary threshold junit "
+    "certificate coverage quality run_folder job preflight run pairing report flipped plotting html_view proof task "
+    "result execution stand_in workload attack certify observation one_text merge paper hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
     "next_steps page side_by_side",
@@ -52,9 +52,9 @@ ORDER = {
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
-    "cli": "errors help names number_types query_options options output output_options progress tables figures gate "
-    "texts terms one_text augment candidates check data merge attack certify compare counterfit optima predict "
-    "compared_runs report reproduce train train_lm harden demo decode_options spelling decode",
+    "cli": "errors help names number_types data_options query_options options output output_options progress tables "
+    "figures gate texts terms one_text augment candidates check data merge attack certify compare counterfit optima "
+    "predict compared_runs report reproduce train train_lm harden demo decode_options spelling decode",
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discotext.cli.data_options import describe_classes, pop_columns
 from discotext.cli.errors import VictimFailedError, explain_interrupt, one_line
 from discotext.cli.figures import print_certificates, print_differences, print_summary
 from discotext.cli.gate import GATE_OPTIONS, Gate, gate_options
@@ -101,7 +102,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         asked=request.budgets,
         passes=passes,
         shard=request.shard,
-        columns=(options.pop("text_column"), options.pop("label_column")),
+        columns=pop_columns(options),
         **{
             name: options.pop(name)
             for name in ("limit", "seed", "target", "trust", "accept_all", "surrogate", "most_queries", "total_queries")
@@ -110,9 +111,11 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     )
     console = make_console(stderr=True)
     print_message(console, f"{len(job.examples):,} texts of {data}, solver {', '.join(job.solvers)}")
-    if job.examples.names != job.victim.labels:
-        pairs = zip(job.examples.names, job.victim.labels, strict=True)
-        print_message(console, f"classes of the data → of the victim: {', '.join(f'{a} → {b}' for a, b in pairs)}")
+    classes = describe_classes(job.examples, job.victim.labels)
+    if classes is not None:
+        print_message(console, classes)
+    if job.target is not None:
+        print_message(console, f"target class: {job.victim.labels[job.target]}")
     if passes is not None:
         print_message(console, job.victim.explain_bounds())
     if price is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from discotext.cli.data_options import pop_columns
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import (
@@ -34,10 +35,9 @@ def command(
     data: str,
     limit: int,
     seed: int,
-    text_column: str | None,
-    label_column: str | None,
     trust: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Check whether a classifier is fit to be attacked.
 
@@ -58,7 +58,7 @@ def command(
     from discotext.victims.check import check_victim
     from discotext.victims.registry import load_victim_and_data
 
-    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
+    model, examples = load_victim_and_data(victim, data, pop_columns(options), limit, seed, trust)
     with make_console(stderr=True).status(f"checking on {len(examples)} texts"):
         findings = check_victim(model, examples, seed=seed)
     fit = not any(one.verdict == "wrong" for one in findings)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from discotext.cli.data_options import map_label_option, target_option, unlabelled_option
 from discotext.cli.help import Decorator, argument, combine, option
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
 from discotext.cli.number_types import Count, Number
@@ -62,8 +63,9 @@ def data_argument(split: str, *, required: bool = True) -> Decorator:
     """DATA; of a named data set, the command takes this split."""
     return argument(
         "data",
-        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl or .parquet file with "
-        "texts and labels; or - for JSON lines on standard input.",
+        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl, .json, .parquet or "
+        ".xlsx file with texts and labels; a folder of text files by class, or one written by save_to_disk; or - for "
+        "CSV, TSV or JSON lines on standard input.",
         required=required,
         shell_complete=complete_data,
     )
@@ -79,7 +81,8 @@ column_options = combine(
             help=f"Column with the {name}s.",
         )
         for name in ("text", "label")
-    )
+    ),
+    map_label_option,
 )
 trust_option = option(
     "--trust", section="Data", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
@@ -300,17 +303,11 @@ attack_options = combine(
         metavar="N",
         help="Number of words that may change, instead of --budget. Repeatable.",
     ),
-    option(
-        "--target",
-        section="Attack",
-        type=Count(0),
-        metavar="CLASS",
-        show_default="any wrong class",
-        help="Target class, as a number from 0.",
-    ),
+    target_option,
     seed_option("Attack"),
     limit_option("Attack"),
     column_options,
+    unlabelled_option,
     trust_option,
     option(
         "--out",

@@ -139,7 +139,7 @@ def command(
     click.echo(f"wrote {target}", err=True)
     for file, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if file is not None:
-            write(file, found.records)
+            write(file, found.records, found.labels)
             click.echo(f"wrote {len(found.records):,} rows to {file}", err=True)
 
 

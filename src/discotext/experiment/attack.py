@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from discotext.data.columns import AnyColumns
+from discotext.data.labels import find_class
 from discotext.experiment import coverage
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
@@ -49,7 +51,7 @@ def attack(
     accept_all: float = 0.0,
     limit: int | None = None,
     seed: int = 0,
-    target: int | None = None,
+    target: int | str | None = None,
     out: str | Path | None = None,
     chunk: int = CHUNK,
     watch: Watch | None = None,
@@ -74,7 +76,7 @@ def attack(
     accept_all: the least probability that they accept all swaps of a text together; 0 sets no limit.
     limit: attack a stratified random sample of so many texts.
     seed: the random seed; with the same seed the records are the same.
-    target: the class to flip texts to; the default is any class but the true one.
+    target: the class to flip texts to, by name or number; the default is any class but the true one.
     out: a folder for the records; the same call resumes where it stopped.
     chunk: texts in a unit of work.
     watch: called after each unit of work with units done, units in all, and the unit's records.
@@ -129,7 +131,7 @@ def compare(
     limit: int | None = None,
     seed: int = 0,
     out: str | Path | None = None,
-    target: int | None = None,
+    target: int | str | None = None,
     executor: Executor | None = None,
     watch: Watch | None = None,
     chunk: int = CHUNK,
@@ -155,7 +157,7 @@ def compare(
         accept_all=accept_all,
         limit=None if limit is None else check_whole("limit", limit, 1),
         seed=check_whole("seed", seed, 0),
-        target=None if target is None else check_whole("target", target, 0),
+        target=target,
         chunk=check_whole("chunk", chunk, 1),
         surrogate=surrogate,
         most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 3),
@@ -190,20 +192,21 @@ def make_job(
     candidates: Candidates | None = None,
     limit: int | None = None,
     seed: int = 0,
-    target: int | None = None,
+    target: int | str | None = None,
     chunk: int = CHUNK,
     accept_all: float = 0.0,
     shard: tuple[int, int] = (1, 1),
     trust: bool = False,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     passes: int | None = None,
     asked: tuple[Budget, ...] = (),
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
 ) -> Job:
-    """Load the victim and the data, and describe the work. columns: of texts and labels, in a file or data frame."""
+    """Load the victim and the data, and describe the work. columns: how a file or data frame is read."""
     model = load_victim(victim, trust)
+    wanted = None if target is None else find_class(target, model.labels)
     examples = load_examples(model, data, columns)
     job = Job(
         victim=model,
@@ -212,7 +215,7 @@ def make_job(
         solvers=make_solvers(model, solvers, surrogate != "none"),
         budgets=budgets,
         seed=seed,
-        target=target,
+        target=wanted,
         chunk=chunk,
         only=shard,
         accept_all=accept_all,

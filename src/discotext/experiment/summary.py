@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discotext.experiment.classes import name_classes
 from discotext.experiment.estimate import Estimate as Estimate
 from discotext.experiment.estimate import estimate_mean as estimate_mean
 from discotext.experiment.estimate import estimate_share as estimate_share
@@ -100,6 +101,7 @@ class Summary:
     accept: the least probability that most people accept a swap; None where nothing estimates it.
     queries: texts that the victim was asked about by all solvers. surrogate_queries: those for learning a stand-in, on
         top; None if there was none.
+    labels: the names of the classes. target: the class that texts were to be flipped to, if there was one.
     solvers: the figures of each solver, by its name. judges: models that judged the texts, by what they are.
     """
 
@@ -119,6 +121,8 @@ class Summary:
     accept: float | None = None
     queries: int | None = None
     surrogate_queries: int | None = None
+    labels: Sequence[str] = ()
+    target: str | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -127,7 +131,7 @@ class Summary:
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "judges"}
-        found["refused"] = dict(self.refused)
+        found |= {"refused": dict(self.refused), "labels": list(self.labels)}
         found["solvers"] = {name: figures.as_dict() for name, figures in self.solvers.items()}
         return found | dict(self.judges)
 
@@ -241,6 +245,7 @@ class Tally:
             surrogate_queries=find_surrogate_queries(settings),
             version=settings["version"],
             accept=find_accept(settings, budget),
+            **name_classes(settings),
         )
 
     def flipped(self, budget: float | int, solver: str, accept: float | None = None) -> dict[int, bool]:

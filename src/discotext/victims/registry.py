@@ -5,20 +5,28 @@ A victim is named by a folder, a file `model.skops`, `hf:NAME`, `sklearn:FILE`, 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from discotext.core.objectives import predictions
+from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
-from discotext.data.registry import DATASETS, load_data
+from discotext.data.files import read_table
+from discotext.data.registry import check_data, has_name, load_data
 from discotext.victims.held import adopt, refuse
-from discotext.victims.victim import AdaptedVictim, Victim
+from discotext.victims.victim import AdaptedVictim, Victim, compute_scores
 
 VICTIM_KINDS = (
     "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE or FILE.skops, py:module:function, "
     "or http(s)://…"
 )
 NAMES_SHOWN = 8  # in an error message
+TOGETHER = 512  # texts that are labelled in one call
 
 
 def load_victim(given: Any, trust: bool = False) -> Victim:
@@ -50,7 +58,7 @@ def load_victim(given: Any, trust: bool = False) -> Victim:
 def load_victim_and_data(
     victim: Any,
     data: str,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     limit: int | None = None,
     seed: int = 0,
     trust: bool = False,
@@ -61,9 +69,18 @@ def load_victim_and_data(
     return model, examples if limit is None else examples.sample(limit, seed)
 
 
-def load_examples(victim: Victim, data: Any, columns: tuple[str | None, str | None] = (None, None)) -> Examples:
-    """Load examples whose classes are the victim's; raise ValueError if the numbers of classes differ."""
-    examples = _match_labels(victim, data, columns)
+def load_examples(victim: Victim, data: Any, columns: AnyColumns = (None, None)) -> Examples:
+    """Load examples whose classes are the victim's; raise ValueError unless it is certain which is which.
+
+    Texts without labels, which are plain text, a list of strings, or whatever the user says are such, get the victim's
+    own predictions for labels, and a warning that says so.
+    """
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
+    return _check_classes(victim, _read_examples(victim, data, how))
+
+
+def _check_classes(victim: Victim, examples: Examples) -> Examples:
+    """The examples; ValueError if they do not have as many classes as the victim."""
     if len(examples.names) != len(victim.labels):
         raise ValueError(
             f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:NAMES_SHOWN])}), but "
@@ -73,26 +90,50 @@ def load_examples(victim: Victim, data: Any, columns: tuple[str | None, str | No
     return examples
 
 
-def _match_labels(victim: Victim, data: Any, columns: tuple[str | None, str | None]) -> Examples:
-    """Read examples in terms of the victim's classes; only if its labels are mere numbers may the data name them."""
+def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, bool]:
+    """Load texts where labels are not needed: examples, and whether their labels are those of the data."""
+    if not has_name(data):
+        check_data(data)
+        table = read_table(data, columns.text, columns.label, labels=False)
+        if table.labels is None:
+            return Examples.of(table.texts, [0] * len(table.texts), victim.labels, table.source, table.rows), False
+        return _check_classes(victim, table.check(victim.labels, columns.rename)), True
+    return load_examples(victim, data, columns), True
 
-    def read(names: Sequence[str] | None) -> Examples:
-        if isinstance(data, str | Path):
-            return load_data(data, "test" if str(data) in DATASETS else None, *columns, names=names)
-        return make_examples(data, *columns, names=names)
 
-    if not all(label.isdigit() for label in victim.labels):
-        return read(victim.labels)
-    try:
-        return read(victim.labels)
-    except ValueError as error:
-        mismatch = error.with_traceback(None)  # a traceback would keep all that was read in memory during the next read
-    if data == "-":
-        raise mismatch
-    found = read(None)
-    if any(name.isdigit() for name in found.names):
-        raise mismatch  # a number that is none of the victim's classes
-    return found
+def _read_examples(victim: Victim, data: Any, how: Columns) -> Examples:
+    if isinstance(data, str | Path) and not has_name(data):
+        check_data(data)
+        table = read_table(data, how.text, how.label, labels=not how.unlabelled)
+        if how.unlabelled or table.labels is None:
+            return label_by_predictions(victim, table.texts, table.source, table.rows)
+        return table.check(victim.labels, how.rename)
+    if isinstance(data, list) and data and all(isinstance(one, str) for one in data):
+        return label_by_predictions(victim, data)
+    if not isinstance(data, str | Path):
+        return make_examples(data, how.text, how.label, names=victim.labels)
+    found = load_data(data, names=None if how.unlabelled else victim.labels, rename=how.rename)
+    return label_by_predictions(victim, found.texts, found.source) if how.unlabelled else found
+
+
+def label_by_predictions(
+    victim: Victim, texts: Sequence[Any], source: str = "given", rows: Sequence[int | str] | None = None
+) -> Examples:
+    """Examples whose labels are what the victim predicts, so that an attack asks which predictions can be changed."""
+    # Checked before the victim sees them; the labels do not matter yet.
+    checked = Examples.of(texts, [0] * len(texts), victim.labels, source, rows)
+    labels = np.concatenate(
+        [
+            predictions(compute_scores(victim, checked.texts[begin : begin + TOGETHER]))
+            for begin in range(0, len(texts), TOGETHER)
+        ]
+    )
+    warnings.warn(
+        f"the {len(texts):,} texts have no labels: the victim's own predictions count as right, so its accuracy before "
+        "an attack is 100 %",
+        stacklevel=2,
+    )
+    return replace(checked, labels=labels, own=None)
 
 
 def find_kind(given: str) -> str:

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from discotext.core.objectives import predictions
+from discotext.data.catalogue import Split
+from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
-from discotext.data.registry import DATASETS, load_data
+from discotext.data.registry import has_split, load_data
 from discotext.experiment.attack import attack
 from discotext.experiment.certify import certify
 from discotext.experiment.hardening.matrix import OWN, Pair, choose_solver, fill, holds, list_cells
@@ -71,7 +73,7 @@ def harden(
     epochs: int | None = None,
     limit: int | None = None,
     seed: int = 0,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     out: str | Path | None = None,
     progress: Progress | bool | None = True,
     trust: bool = False,
@@ -132,18 +134,17 @@ def _parse_recipes(recipes: str | Sequence[str], trainer: Trainer) -> list[Recip
 
 
 def load_texts(
-    data: Any, test: Any, columns: tuple[str | None, str | None], seed: int, given: Victim | None = None
+    data: Any, test: Any, columns: AnyColumns, seed: int, given: Victim | None = None
 ) -> tuple[Examples, Examples]:
     """Texts to train on and texts to test on, with the same classes; those of a given victim, in its order."""
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
 
-    def load(source: Any, split: Any, names: Sequence[str] | None) -> Examples:
+    def load(source: Any, split: Split, names: Sequence[str] | None) -> Examples:
         if isinstance(source, str | Path):
-            return load_data(source, split if str(source) in DATASETS else None, *columns, names=names)
-        return make_examples(source, *columns, names=names)
+            return load_data(source, split, how.text, how.label, names, how.rename)
+        return make_examples(source, how.text, how.label, names=names)
 
-    # Labels that are mere numbers say nothing about the data's own names.
-    named = given is not None and not all(label.isdigit() for label in given.labels)
-    training = load(data, "train", given.labels if given is not None and named else None)
+    training = load(data, "train", None if given is None else given.labels)
     if given is not None and len(training.names) != len(given.labels):
         raise ValueError(
             f"the data has {len(training.names)} classes, but {given.name} has {len(given.labels)}; use data with the "
@@ -151,7 +152,7 @@ def load_texts(
         )
     if test is not None:
         return training, load(test, "test", training.names)
-    if isinstance(data, str) and data in DATASETS:
+    if isinstance(data, str | Path) and has_split(data, "test"):
         return training, load(data, "test", training.names)
     if given is not None:
         warnings.warn(
