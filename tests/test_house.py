@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
 LAYERS = (
-    "version support core search solvers theory text language data victims experiment decoding cli __main__".split()
+    "version support core search solvers theory text language data victims experiment decoding web cli __main__".split()
 )
 # The same inside each folder.
 ORDER = {
@@ -43,7 +43,7 @@ ORDER = {
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
     "training train_victim",
     "experiment": "judges record queries summary certificate coverage quality run_folder job preflight run proof "
-    "task result execution stand_in attack certify observation one_text merge paper report hardening",
+    "task result execution stand_in attack certify observation one_text explanation merge paper report hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup curve figures bracket sections texts page",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "
@@ -51,9 +51,10 @@ ORDER = {
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
+    "web": "turns messages model guard threads app server",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
-    "decode_options spelling decode",
+    "decode_options spelling decode serve",
 }
 
 
