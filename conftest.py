@@ -1,5 +1,7 @@
-"""What pytest collects: modules that cannot be imported without PyTorch are left out where it is not installed."""
+"""What pytest collects: modules that cannot be imported without an optional package are left out where it is missing."""
 
 from importlib.util import find_spec
 
 collect_ignore_glob = [] if find_spec("torch") else ["src/discotext/victims/neural/*.py"]
+if not find_spec("starlette") or not find_spec("uvicorn"):
+    collect_ignore_glob += ["src/discotext/web/*.py"]

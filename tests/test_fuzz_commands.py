@@ -22,6 +22,7 @@ from discotext.experiment.run import count_expected
 from tests.fuzzing import NAMES, NUMBERS, ends_well, run
 
 TORCH = importlib.util.find_spec("torch") is not None
+WEB = all(importlib.util.find_spec(name) for name in ("starlette", "uvicorn"))
 WEIGHTS = {"good": 2.0, "great": 1.5, "fine": 0.4, "bad": -2.0, "awful": -0.5}
 VICTIM = f"""
 WEIGHTS = {WEIGHTS}
@@ -96,6 +97,9 @@ def place(tmp_path_factory):
             raise RuntimeError("the network is never touched")
 
         patch.setattr("discotext.data.registry._download", from_hub)
+        patch.setattr("webbrowser.open", lambda address: False)
+        if WEB:
+            patch.setattr("discotext.web.server.Server.serve_page", lambda server: server.listening.close())
         if TORCH:
 
             def train_victim(*arguments, **more):

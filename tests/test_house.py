@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "discotext"
 
 # From the centre to the edge: a module imports only from those before it. docs/explanation/architecture.md draws it.
 LAYERS = "version support core search solvers theory text language data victims experiment decoding testing".split()
-LAYERS += "cli __main__".split()
+LAYERS += "web cli __main__".split()
 # The same inside each folder.
 ORDER = {
     "support": "errors extras files garbage intervals keywords lazy progress redaction plain_text",
@@ -43,7 +43,7 @@ ORDER = {
     "training train_victim",
     "experiment": "terms judges classes record progress estimate figures_text queries summary threshold junit "
     "certificate coverage quality run_folder job preflight run pairing report flipped plotting html_view proof task "
-    "result execution stand_in workload attack certify observation one_text merge paper hardening",
+    "result execution stand_in workload attack certify observation one_text explanation merge paper hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
     "next_steps page side_by_side",
@@ -52,9 +52,10 @@ ORDER = {
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
+    "web": "turns messages model guard threads app server",
     "cli": "errors help names number_types data_options query_options options output output_options progress tables "
     "figures gate texts terms one_text augment candidates check data merge attack certify compare counterfit optima "
-    "predict compared_runs report reproduce train train_lm harden demo decode_options spelling decode",
+    "predict compared_runs report reproduce train train_lm harden demo decode_options spelling decode serve",
 }
 
 

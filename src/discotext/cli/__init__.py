@@ -16,6 +16,7 @@ SECTIONS = {
         "attack": "Attack a classifier: how many predictions flip when a few words change?",
         "certify": "Certify a classifier: what accuracy is proved to survive, whatever words are exchanged?",
         "compare": "Compare solvers on the same texts, candidates and budgets.",
+        "serve": "Type a text on a local web page, and watch attacks on it.",
         "report": "Print the results of a run, and write them as an HTML page.",
         "merge": "Merge the shards of an attack into one run.",
         "augment": "Write a run's texts and its successful attacks as training data.",

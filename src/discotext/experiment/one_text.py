@@ -8,6 +8,7 @@ that of `certify`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +27,7 @@ from discotext.experiment.task import TaskRunner
 from discotext.search.solver import Solver
 from discotext.text.candidates import Candidates, Replacements
 from discotext.text.space import count_allowed_changes
-from discotext.text.words import split
+from discotext.text.words import Words, split
 from discotext.victims.registry import load_victim
 from discotext.victims.victim import Victim, compute_scores
 
@@ -38,6 +39,7 @@ class Look:
     labels: the names of the classes. scores: one for each. predicted: the class number.
     words: each word with its start and end, its candidates with their probabilities, and those that were refused.
     allowed: how many words may change. truncated: whether the victim reads only the beginning of the text.
+    victim_seconds: spent inside the victim.
     """
 
     text: str
@@ -47,6 +49,7 @@ class Look:
     words: tuple[Replacements, ...]
     allowed: int
     truncated: bool = False
+    victim_seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,20 +96,27 @@ class TextAttacker:
         # Kept, because it remembers the candidates of the words that it has seen.
         self._finder = self.candidates.restrict_to(self.victim.vocabulary)
 
+    def find(self, text: str | Words) -> tuple[Replacements, ...]:
+        """What may replace each word of a text; the victim is not asked."""
+        return tuple(self._finder(text))
+
     def look(self, text: str, *, budget: float | str = 0.2, words: int | None = None) -> Look:
         """The prediction for a text, and what may replace each of its words."""
         check_text(text)
         (given,) = parse_budgets(budget, words)
+        began = time.perf_counter()
         scores = score_text(self.victim, text)
+        seconds = time.perf_counter() - began
         found = split(text)
         return Look(
             text=text,
             labels=tuple(self.victim.labels),
             scores=tuple(scores.tolist()),
             predicted=int(predictions(scores[None])[0]),
-            words=tuple(self._finder(found)),
+            words=self.find(found),
             allowed=count_allowed_changes(found, given.share, given.words),
             truncated=self.victim.truncates([text])[0],
+            victim_seconds=seconds,
         )
 
     def attack(

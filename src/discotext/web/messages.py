@@ -1,0 +1,199 @@
+"""What the page sends and gets, as JSON: requests are checked here, and results are put into plain objects.
+
+Words are named by number, and a text is sent as its words and the gaps between them: a browser counts characters
+differently from Python, so offsets would not agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discotext.experiment.explanation import explain_outcome, explain_proof
+from discotext.experiment.observation import Step
+from discotext.experiment.one_text import Look, Outcome
+from discotext.experiment.record import Change
+from discotext.solvers import SOLVERS
+from discotext.text.words import split
+
+MOST_CHARACTERS, MOST_WORDS = 20_000, 2_000
+MOST_SOLVERS = 4  # side by side
+MOST_PASSES = 100_000  # of a proof
+REFUSED_SHOWN = 12  # refused candidates of a word
+
+
+class RequestError(ValueError):
+    """A request that cannot be answered, in one sentence for its sender."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookRequest:
+    """A text to look at, and how many of its words may change [default: a fifth]."""
+
+    text: str
+    words: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackRequest:
+    """A text to attack by several solvers, one after the other. passes: of a proof; None attacks only."""
+
+    text: str
+    words: int | None = None
+    solvers: tuple[str, ...] = ("auto",)
+    target: int | None = None
+    seed: int = 0
+    passes: int | None = None
+
+
+def read_look(raw: Any) -> LookRequest:
+    """A request to look at a text."""
+    given = _read_object(raw, ("text", "words"))
+    return LookRequest(text=_read_text(given), words=_read_whole(given, "words", 0, MOST_WORDS))
+
+
+def read_attack(raw: Any) -> AttackRequest:
+    """A request to attack a text."""
+    given = _read_object(raw, ("text", "words", "solvers", "target", "seed", "passes"))
+    return AttackRequest(
+        text=_read_text(given),
+        words=_read_whole(given, "words", 0, MOST_WORDS),
+        solvers=_read_solvers(given.get("solvers", ["auto"])),
+        target=_read_whole(given, "target", 0, 1_000_000),
+        seed=_read_whole(given, "seed", 0, 2**32 - 1) or 0,
+        passes=_read_whole(given, "passes", 1, MOST_PASSES),
+    )
+
+
+def _read_object(raw: Any, known: Sequence[str]) -> Mapping[str, Any]:
+    if not isinstance(raw, dict):
+        raise RequestError(f"the request is not a JSON object; expected the keys {', '.join(known)}")
+    for name in raw:
+        if name not in known:
+            raise RequestError(f"there is no {str(name)[:40]!r}; expected the keys {', '.join(known)}")
+    return raw
+
+
+def _read_text(given: Mapping[str, Any]) -> str:
+    text = given.get("text")
+    if not isinstance(text, str):
+        raise RequestError("the text is missing; expected a string")
+    if len(text) > MOST_CHARACTERS:
+        raise RequestError(
+            f"the text has {len(text):,} characters; this page takes {MOST_CHARACTERS:,} at most: shorten it, or use "
+            "`discotext attack`"
+        )
+    count = len(split(text))
+    if count > MOST_WORDS:
+        raise RequestError(
+            f"the text has {count:,} words; this page takes {MOST_WORDS:,} at most: shorten it, or use "
+            "`discotext attack`"
+        )
+    return text
+
+
+def _read_whole(given: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise RequestError(f"{name} is {str(value)[:40]}; choose a whole number from {least} to {most:,}")
+    return value
+
+
+def _read_solvers(raw: Any) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not 1 <= len(raw) <= MOST_SOLVERS:
+        raise RequestError(f"solvers is {str(raw)[:60]}; give a list of 1 to {MOST_SOLVERS} names")
+    for name in raw:
+        if name != "auto" and name not in SOLVERS:
+            raise RequestError(f"there is no solver {str(name)[:40]!r}; choose auto or one of {', '.join(SOLVERS)}")
+    if len(set(raw)) < len(raw):
+        raise RequestError("a solver is given twice; give each once")
+    return tuple(raw)
+
+
+def write_look(look: Look) -> dict[str, Any]:
+    """A look, for the page."""
+    text = split(look.text)
+    words = [
+        {
+            "before": gap,
+            "word": one.word,
+            "candidates": [
+                {"word": word, "accept": chance} for word, chance in zip(one.candidates, one.accept, strict=True)
+            ],
+            "refused": [{"word": word, "filter": name} for word, name in one.refused[:REFUSED_SHOWN]],
+            "more_refused": max(len(one.refused) - REFUSED_SHOWN, 0),
+        }
+        for gap, one in zip(text.gaps, look.words, strict=False)
+    ]
+    return {
+        "words": words,
+        "rest": text.gaps[-1],
+        "allowed": look.allowed,
+        "truncated": look.truncated,
+        "victim_seconds": look.victim_seconds,
+        **write_scores(look.labels, look.scores, look.predicted),
+    }
+
+
+def write_scores(labels: Sequence[str], scores: Sequence[float], predicted: int | None = None) -> dict[str, Any]:
+    """Class scores with a share of 1 for each, to be drawn as bars: themselves if they are shares, else by softmax.
+
+    >>> write_scores(["no", "yes"], [0.25, 0.75])["shares"], write_scores(["no", "yes"], [0.0, 0.0])["shares"]
+    ([0.25, 0.75], [0.5, 0.5])
+    """
+    are_shares = all(0 <= one <= 1 for one in scores) and abs(sum(scores) - 1) < 1e-3
+    weights = [math.exp(one - max(scores)) for one in scores]
+    return {
+        "labels": list(labels),
+        "scores": list(scores),
+        "shares": list(scores) if are_shares else [one / sum(weights) for one in weights],
+        "softmax": not are_shares,
+        "predicted": max(range(len(scores)), key=lambda one: scores[one]) if predicted is None else predicted,
+    }
+
+
+def write_changes(changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """Changed words, by number."""
+    return [{"position": one.position, "old": one.old, "new": one.new, "accept": one.accept} for one in changes]
+
+
+def write_step(step: Step, solver: str) -> dict[str, Any]:
+    """The best choice so far."""
+    return {
+        "solver": solver,
+        "queries": step.queries,
+        "seconds": step.seconds,
+        "margin": step.margin,
+        "flipped": step.flipped,
+        "changes": write_changes(step.changes),
+    }
+
+
+def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, Any]:
+    """How an attack or a proof ended. solver: as it was asked for. seconds: of all of it."""
+    record = outcome.record
+    after = outcome.adversarial_scores
+    return {
+        "solver": solver,
+        "ran": record.solver,
+        "status": record.status,
+        "flipped": record.succeeded,
+        "sentence": explain_outcome(outcome),
+        "changes": write_changes(record.changes),
+        "text": record.adversarial_text,
+        "allowed": record.budget,
+        "queries": record.forwards,
+        "gradients": record.backwards,
+        "learning_queries": outcome.learning_queries,
+        "seconds": seconds,
+        "margins": [record.score, record.adversarial_score],
+        "before": write_scores(outcome.labels, outcome.scores),
+        "after": None if after is None else write_scores(outcome.labels, after),
+        "verdict": record.verdict,
+        "radius": record.radius,
+        "proof": None if record.verdict is None else explain_proof(outcome),
+    }

@@ -1,0 +1,496 @@
+"""discotext serve, without a browser: who is answered, what is answered, and that nothing is left running."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+for needed in ("starlette", "uvicorn"):
+    pytest.importorskip(needed, reason="the extra web is not installed")
+
+import discotext  # noqa: E402
+from discotext.core.oracle import UnavailableError  # noqa: E402
+from discotext.web.app import AT_ONCE, MOST_BYTES, read_files  # noqa: E402
+from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS  # noqa: E402
+from discotext.web.turns import Turns  # noqa: E402
+from tests.conftest import needs_torch  # noqa: E402
+from tests.page_server import (  # noqa: E402
+    FINDER,
+    TEXT,
+    Opinions,
+    attacks_running,
+    connect,
+    read_events,
+    request,
+    serving,
+    wait_until,
+)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(Opinions()) as running:
+        yield running
+
+
+@pytest.fixture
+def victim(server):
+    """The victim of the server, as it was at first."""
+    found = server.model.attacker.victim
+    found.delay, found.fault = 0.0, None
+    yield found
+    found.delay, found.fault = 0.0, None
+    assert wait_until(lambda: not attacks_running())
+
+
+def attack(server, **asked):
+    status, headers, body = request(server.address, "api/attack", {"text": TEXT, **asked})
+    assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    return read_events(body)
+
+
+# --- who is answered
+
+
+def wrong(address):
+    return address[:-2] + ("A/" if address[-2] != "A" else "B/")
+
+
+@pytest.mark.parametrize("path", ["", "app.js", "api/about", "api/look", "api/attack", "nothing"])
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("none", "The token is missing or wrong; open the address that `discotext serve` has printed."),
+        ("other", "The token is missing or wrong; open the address that `discotext serve` has printed."),
+        ("short", "The token is missing or wrong; open the address that `discotext serve` has printed."),
+        ("host", "This server answers only to the name 127.0.0.1 or localhost, with its port."),
+        ("no port", "This server answers only to the name 127.0.0.1 or localhost, with its port."),
+        ("origin", "This server answers only to its own page, not to pages of other origins."),
+        ("null origin", "This server answers only to its own page, not to pages of other origins."),
+        ("other port", "This server answers only to its own page, not to pages of other origins."),
+    ],
+)
+def test_others_are_refused_in_one_sentence(server, victim, path, change, sentence):
+    address, headers = server.address, {}
+    root = address[: address.index("/", 8) + 1]
+    address = {"none": root, "other": wrong(address), "short": address[:-9] + "/"}.get(change, address)
+    headers = {
+        "host": {"host": "attacker.example:80"},
+        "no port": {"host": "127.0.0.1"},
+        "origin": {"origin": "https://attacker.example"},
+        "null origin": {"origin": "null"},
+        "other port": {"origin": "http://127.0.0.1:1"},
+    }.get(change, {})
+    before = victim.asked
+    body = {"text": TEXT} if path in ("api/look", "api/attack") else None
+    status, given, said = request(address, path, body, headers=headers)
+    assert (status, said) == (403, sentence + "\n")
+    assert given["content-type"].startswith("text/plain")
+    assert not any(name.startswith("access-control") for name in given)
+    assert victim.asked == before
+
+
+def test_a_page_of_another_origin_cannot_send_what_is_not_a_form(server, victim):
+    before = victim.asked
+    raw = json.dumps({"text": TEXT}).encode()
+    for headers in ({"content-type": "text/plain"}, {"sec-fetch-site": "cross-site"}):
+        status, _, said = request(server.address, "api/look", raw=raw, headers=headers)
+        assert status in (400, 403)
+        assert "JSON" in said or "other origins" in said
+    status, headers, _ = request(server.address, "api/look", method="OPTIONS", headers={"origin": "http://evil"})
+    assert status == 403
+    assert not any(name.startswith("access-control") for name in headers)
+    assert victim.asked == before
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
+def test_the_page_itself_is_answered(server, victim, host):
+    port = server.address.split(":")[2].split("/")[0]
+    own = {"host": f"{host}:{port}", "origin": f"http://{host.lower()}:{port}", "sec-fetch-site": "same-origin"}
+    assert request(server.address, "api/look", {"text": TEXT}, headers=own)[0] == 200
+
+
+def test_every_start_has_another_token_of_many_bits(server):
+    with serving(Opinions()) as other:
+        tokens = [one.address.split("/")[3] for one in (server, other)]
+    assert tokens[0] != tokens[1]
+    assert all(re.fullmatch(r"[\w-]{32}", token) for token in tokens)
+
+
+def test_it_listens_on_this_machine_alone(server):
+    assert server.listening.getsockname()[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("path", ["", "style.css", "app.js", "icon.svg", "api/about", "nothing"])
+def test_every_answer_forbids_scripts_and_frames_of_others(server, path):
+    headers = request(server.address, path)[1]
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_address_without_its_last_stroke_leads_to_the_page(server):
+    status, headers, _ = request(server.address[:-1])
+    assert (status, headers["location"]) == (308, "/" + server.address.split("/")[3] + "/")
+
+
+def test_the_files_ask_nobody_else_and_hold_no_script_in_the_page():
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            given = dict(attributes)
+            assert not any(name.startswith("on") or name == "style" for name in given)
+            assert tag != "style"
+            for name in ("src", "href"):
+                assert ":" not in given.get(name, "")
+            if tag == "script":
+                assert given["src"]
+
+    for path, _, content in read_files():
+        text = content.decode()
+        addresses = set(re.findall(r"\w+://[^\s\"'`)]+", text))
+        assert addresses <= {"http://www.w3.org/2000/svg"}, path
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|@import|url\(", text)
+        if not path:
+            Reader().feed(text)
+
+
+# --- what is answered
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "first line\n second\tline\r\n good  ",
+        "👍🏽 a good 🎬 film",
+        "فيلم good جدا",
+        "<script>alert('good')</script>",
+        "…!?",
+        "é good é",
+    ],
+)
+def test_a_look_agrees_with_the_package_and_holds_the_whole_text(server, victim, text):
+    status, _, body = request(server.address, "api/look", {"text": text})
+    found, expected = json.loads(body), server.model.attacker.look(text)
+    assert status == 200
+    assert "".join(one["before"] + one["word"] for one in found["words"]) + found["rest"] == text
+    assert [[pair["word"] for pair in one["candidates"]] for one in found["words"]] == [
+        list(one.candidates) for one in expected.words
+    ]
+    assert (found["scores"], found["predicted"]) == (list(expected.scores), expected.predicted)
+    assert (found["labels"], found["allowed"]) == (list(expected.labels), expected.allowed)
+    assert sum(found["shares"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("solver", ["auto", "greedy", "beam", "exact"])
+def test_an_attack_streams_its_steps_and_ends_as_attack_does(server, victim, solver):
+    events = attack(server, solvers=[solver], words=3)
+    names = [name for name, _ in events]
+    assert (names[0], names[-2:]) == ("begin", ["outcome", "done"])
+    assert set(names[1:-2]) == {"step"}
+    steps, outcome = [content for name, content in events if name == "step"], events[-2][1]
+    assert any(step["changes"] for step in steps)
+    assert all(a["queries"] <= b["queries"] for a, b in pairwise(steps))
+    (record,) = discotext.attack(Opinions(), ([TEXT], [1]), solver, words=3, candidates=FINDER).records
+    assert outcome["flipped"] is record.succeeded is True
+    assert (outcome["status"], outcome["text"]) == (record.status, record.adversarial_text)
+    assert [one["new"] for one in outcome["changes"]] == [change.new for change in record.changes]
+    assert outcome["queries"] == record.forwards
+    assert outcome["after"]["predicted"] == record.adversarial_predicted
+    assert outcome["sentence"].startswith("Flipped to negative by 2 changed words")
+    assert outcome["proof"] is None
+
+
+def test_solvers_stand_side_by_side(server, victim):
+    events = attack(server, solvers=["greedy", "random", "beam"], words=3)
+    assert [content["solver"] for name, content in events if name == "begin"] == ["greedy", "random", "beam"]
+    assert [content["solver"] for name, content in events if name == "outcome"] == ["greedy", "random", "beam"]
+
+
+@pytest.mark.parametrize(
+    ("words", "passes", "verdict", "sentence"),
+    [
+        (1, 1000, "robust", "Robust: it is proved that no choice of up to 1 changed word flips the label."),
+        (3, 1000, "broken", "Broken: 2 changed words flip the label; it is proved that one changed word does not."),
+        (0, 1000, "robust", "Robust: the budget is 0 words."),
+    ],
+)
+def test_a_proof_says_what_certify_says(server, victim, words, passes, verdict, sentence):
+    outcome = attack(server, solvers=["greedy"], words=words, passes=passes)[-2][1]
+    (record,) = discotext.certify(
+        Opinions(), ([TEXT], [1]), "greedy", words=words, passes=passes, candidates=FINDER
+    ).records
+    assert (outcome["verdict"], outcome["proof"]) == (verdict, sentence)
+    assert (outcome["verdict"], outcome["radius"]) == (record.verdict, record.radius)
+
+
+def test_a_target_may_be_chosen(server, victim):
+    assert attack(server, target=1)[-2][1]["sentence"] == "Not attacked: the text is of the target class already."
+    assert attack(server, target=0, words=3)[-2][1]["flipped"]
+
+
+ODD = [
+    ({"text": ""}, "blank"),
+    ({"text": " \n"}, "blank"),
+    ({"text": "half \ud83d a sign"}, "lone surrogate"),
+    ({}, "the text is missing"),
+    ({"text": 3}, "the text is missing"),
+    ([], "not a JSON object"),
+    ({"text": TEXT, "what": 1}, "there is no 'what'"),
+    ({"text": "x" * (MOST_CHARACTERS + 1)}, f"this page takes {MOST_CHARACTERS:,} at most"),
+    ({"text": "a " * (MOST_WORDS + 1)}, f"this page takes {MOST_WORDS:,} at most"),
+    ({"text": TEXT, "words": -1}, "words is -1; choose a whole number"),
+    ({"text": TEXT, "words": 1.5}, "words is 1.5; choose a whole number"),
+    ({"text": TEXT, "words": "\ud800"}, "choose a whole number"),
+    ({"text": TEXT, "words": True}, "choose a whole number"),
+]
+
+
+@pytest.mark.parametrize(("asked", "sentence"), ODD, ids=range(len(ODD)))
+def test_a_request_that_cannot_be_answered_is_told_why(server, victim, asked, sentence):
+    status, _, body = request(server.address, "api/look", asked)
+    assert status in (400, 502)
+    said = json.loads(body)["error"]
+    assert sentence in said
+    assert "\n" not in said
+    assert request(server.address, "api/look", {"text": TEXT})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"solvers": ["gredy"]}, "there is no solver 'gredy'; choose auto or one of disco"),
+        ({"solvers": []}, "give a list of 1 to 4 names"),
+        ({"solvers": "greedy"}, "give a list of 1 to 4 names"),
+        ({"solvers": ["greedy", "greedy"]}, "a solver is given twice"),
+        ({"solvers": ["viterbi"]}, "there is no solver 'viterbi'"),
+        ({"passes": 0}, "passes is 0; choose a whole number"),
+        ({"seed": -1}, "seed is -1; choose a whole number"),
+    ],
+)
+def test_an_attack_that_cannot_be_made_is_told_why(server, victim, asked, sentence):
+    status, _, body = request(server.address, "api/attack", {"text": TEXT, **asked})
+    assert status == 400
+    assert sentence in json.loads(body)["error"]
+
+
+def test_what_only_the_model_can_refuse_comes_as_an_event(server, victim):
+    assert attack(server, target=7)[-1] == ("error", {"message": "the target is class 7; choose 0 to 1"})
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'"' + b"x" * MOST_BYTES + b'"'])
+def test_bytes_that_are_no_request_are_refused(server, victim, raw):
+    status, _, body = request(server.address, "api/look", raw=raw)
+    assert status == 400
+    assert "the request" in json.loads(body)["error"]
+
+
+# --- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (ZeroDivisionError("by\nnothing"), "the victim failed on this text: ZeroDivisionError: by nothing"),
+        (UnavailableError("the service does not answer"), "the service does not answer"),
+        (SystemExit(3), "the victim ended: SystemExit: 3"),
+        (KeyboardInterrupt(), "the victim ended: KeyboardInterrupt"),
+        (MemoryError(), "the victim failed on this text: MemoryError: "),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_a_victim_that_dies_is_one_sentence_and_the_server_lives_on(server, victim, fault, sentence, capfd):
+    victim.fault = fault
+    status, _, body = request(server.address, "api/look", {"text": TEXT})
+    assert (status, json.loads(body)["error"]) == (502, sentence.strip())
+    name, content = attack(server)[-1]
+    assert (name, content["message"]) == ("error", sentence.strip())
+    victim.fault = None
+    assert request(server.address, "api/look", {"text": TEXT})[0] == 200
+    assert attack(server)[-1][0] == "done"
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_victim_that_dies_in_the_middle_of_an_attack_ends_it_in_one_sentence(server, victim):
+    victim.delay = 0.02
+    connection, base = connect(server.address)
+    body = json.dumps({"text": TEXT, "solvers": ["genetic"], "words": 3})
+    connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
+    answer = connection.getresponse()
+    seen = answer.readline()
+    while b"step" not in seen:
+        seen = answer.readline()
+    victim.fault = SystemExit("gone")
+    rest = answer.read().decode()
+    assert 'event: error\ndata: {"message": "the victim ended: SystemExit: gone"}' in rest
+
+
+def test_a_reader_who_leaves_ends_the_attack(server, victim):
+    victim.delay = 0.05
+    connection, base = connect(server.address)
+    body = json.dumps({"text": TEXT, "solvers": ["genetic"], "words": 3})
+    connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
+    answer = connection.getresponse()
+    assert b"begin" in answer.readline()
+    assert attacks_running()
+    answer.close()
+    connection.close()
+    assert wait_until(lambda: not attacks_running())
+    asked = victim.asked
+    assert request(server.address, "api/look", {"text": TEXT})[0] == 200
+    assert victim.asked == asked + 1
+
+
+def test_a_look_is_answered_while_an_attack_runs_and_the_model_is_asked_by_one_at_a_time(server, victim):
+    victim.delay = 0.01
+    connection, base = connect(server.address)
+    body = json.dumps({"text": TEXT, "solvers": ["genetic"], "words": 3})
+    connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
+    answer = connection.getresponse()
+    assert b"begin" in answer.readline()
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(request(server.address, "api/look", {"text": TEXT})[0]))
+        for _ in range(5)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [200] * 5
+    assert attacks_running()  # they did not wait for its end
+    answer.close()
+    connection.close()
+
+
+def test_more_requests_than_can_wait_are_told_so(server, victim):
+    victim.delay = 0.1
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(request(server.address, "api/look", {"text": TEXT})))
+        for _ in range(AT_ONCE + 4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    refused = [json.loads(body)["error"] for status, _, body in results if status != 200]
+    assert 0 < len(refused) <= 4 + 1
+    assert all("requests wait for the model already" in sentence for sentence in refused)
+
+
+def test_turns_are_taken_in_the_order_of_asking():
+    turns, order = Turns(), []
+
+    def ask(name):
+        with turns.take():
+            order.append(name)
+
+    threads = []
+    with turns.take():
+        for name in range(5):
+            threads.append(threading.Thread(target=ask, args=(name,)))
+            threads[-1].start()
+            assert wait_until(lambda name=name: len(turns._queue) == name + 2)
+        turns.give_way()
+        order.append("first")
+    for thread in threads:
+        thread.join()
+    assert order == [0, 1, 2, 3, 4, "first"]
+
+
+# --- the command
+
+VICTIM = """
+import time
+def scores(texts):
+    time.sleep(0.05 * len(texts))
+    return [[text.count("purchased"), 0.5] for text in texts]
+"""
+
+
+@pytest.fixture
+def command(tmp_path):
+    """The command on a victim that is a function in a file."""
+    (tmp_path / "model.py").write_text(VICTIM)
+    return [sys.executable, "-m", "discotext", "serve", f"py:{tmp_path / 'model.py'}:scores", "--no-open"]
+
+
+def start(command):
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().strip()
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in the middle of an attack"])
+def test_ctrl_c_ends_the_command_without_a_traceback(command, busy):
+    process, address = start([*command, "--port", "0"])
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+    assert request(address, "api/look", {"text": "We purchased it"})[0] == 200
+    if busy:
+        connection, base = connect(address)
+        text = "We purchased a good film and a great plot, it was an awful story with a nice end. " * 20
+        body = json.dumps({"text": text, "solvers": ["genetic"]})
+        connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
+        assert b"begin" in connection.getresponse().readline()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert said.splitlines()[-1] == "stopped"
+    assert "Traceback" not in said
+    assert "Error" not in said
+
+
+def test_a_port_in_use_is_one_sentence(command):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run([*command, "--port", str(port)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"discotext: port {port} is in use; choose another with --port, or 0 for any free one"
+    )
+    assert not done.stdout
+
+
+def test_a_missing_extra_is_named(command):
+    code = "import sys; sys.modules['uvicorn'] = None\nfrom discotext.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code, *command[3:]], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        'discotext: discotext serve needs uvicorn, which is not installed; run pip install "discotext[web]"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [(["nothing-here"], "nothing-here"), (["py:no.py:f"], "no.py"), (["sklearn:no.skops"], "no.skops")],
+)
+def test_a_victim_that_is_not_there_is_one_sentence(tmp_path, given, sentence):
+    done = subprocess.run(
+        [sys.executable, "-m", "discotext", "serve", *given, "--no-open"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) <= 2
+    assert sentence in done.stderr.splitlines()[-1]
+
+
+@needs_torch
+def test_a_network_is_served_too():
+    from tests.test_one_text import network
+
+    with serving(network()) as server:
+        assert attack(server, words=3)[-1][0] == "done"
+        assert server.model.describe()["gradients"]
+        server.model.warm_up()
