@@ -5,8 +5,8 @@ import pytest
 
 from discotext import Candidates, attack
 from discotext.experiment.attack import make_job, perform
-from discotext.experiment.workload import estimate_work
 from discotext.experiment.preflight import parse_budgets
+from discotext.experiment.workload import estimate_work
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
 from tests.test_attack import FINDER, data, scores

@@ -87,8 +87,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
     from discotext.experiment.certificate import find_largest, make_certificates
-    from discotext.experiment.workload import estimate_work
     from discotext.experiment.stand_in import ONCE
+    from discotext.experiment.workload import estimate_work
     from discotext.text.candidates import make_candidates
 
     as_json, passes, price = options.pop("as_json"), options.pop("passes", None), options.pop("price")
