@@ -280,6 +280,7 @@ def test_a_large_run_is_shown_in_part_and_says_so(tmp_path):
     others = n - flipped
     assert f"The page holds 500 of 520 texts: {500 - others} of the {flipped} that the strongest attack" in said
     assert f"and {others} of the {others} others" in said
+    assert f"not typical ones; {500 - others} are listed below" in read.all("header")[0][2]
     assert len(read.all("article")) == 20
 
 

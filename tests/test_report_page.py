@@ -10,7 +10,7 @@ import pytest
 
 from discotext.cli import cli
 from discotext.experiment.report import make_page
-from discotext.experiment.report.figures import Strongest
+from discotext.experiment.report.figures import Strongest, make_table
 from discotext.experiment.report.next_steps import find_next_steps
 from discotext.experiment.report.showcase import choose_flipped, mark_excerpt
 from discotext.experiment.run import read_run
@@ -322,3 +322,8 @@ def test_hostile_texts_on_top_of_the_page_stay_texts(tmp_path):
     assert all(one[1]["dir"] == "auto" for one in read.all("blockquote"))
     assert any("</blockquote></figure>" in one for one in shown) or any("<script>" in one for one in shown)
     assert "<i>no</i>" in read.all("header")[0][2]
+
+
+def test_a_heading_is_explained_under_its_full_name_only():
+    head = make_table("both models", ("attack", "before", "after", "proved"))
+    assert [one[2] for one in Reader(head).all("a", **{"class": "term"})] == ["proved"]

@@ -198,7 +198,8 @@ def pair_runs(first: Run, second: Run, names: tuple[str, str] = ("A", "B")) -> P
     shared = [budget for budget in budgets[0] if budget in budgets[1]]
     if not shared:
         said = [
-            f"{name} has {', '.join(run.settings['budgets'])}" for name, run in zip(names, (first, second), strict=True)
+            f"{name} has {', '.join(run.settings['budgets'])}".replace(" 1 words", " 1 word")
+            for name, run in zip(names, (first, second), strict=True)
         ]
         raise ValueError(f"the runs have no budget in common: {'; '.join(said)}; attack both under the same budget")
     solvers = [name for name in first.settings["solvers"] if name in second.settings["solvers"]]

@@ -9,7 +9,7 @@ from discotext.experiment.record import Record
 from discotext.experiment.report.figures import Strongest
 from discotext.experiment.report.legend import explain
 from discotext.experiment.report.markup import Markup, element, join
-from discotext.experiment.report.texts import order_changes
+from discotext.experiment.report.texts import order_changes, select_texts
 from discotext.experiment.run import Run
 
 SHOWN = 3
@@ -40,7 +40,10 @@ def show_flipped(attack: Strongest) -> Markup | None:
     order = "the fewest words changed" + (", then the swaps that people are most likely to accept" if accepted else "")
     if len(chosen) < flipped:
         how = f"{len(chosen)} of the {flipped:,} texts that {attack.solver} flipped: {order}. "
-        how += "They are the clearest, not typical ones; all are listed below."
+        listed, there = select_texts(attack).flipped
+        how += (
+            f"They are the clearest, not typical ones; {'all' if listed == there else f'{listed:,}'} are listed below."
+        )
     else:
         how = (
             f"All texts that {attack.solver} flipped."
