@@ -345,7 +345,7 @@ def perform(
         if folder is not None:
             folder.finish(tally.summaries)
     for summary in tally.summaries:
-        warning = coverage.warn(summary, job.examples.texts)
+        warning = coverage.warn(summary, job.examples.texts, job.candidates.source.name)
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
     return tally
