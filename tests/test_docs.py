@@ -87,7 +87,7 @@ def test_the_readme_has_an_example_with_its_output_and_stays_short():
 
 
 def test_the_guides_on_writing_your_own_have_complete_examples():
-    for page in ("write-a-solver", "write-a-victim", "write-a-candidate-source", "solve-your-own-problem"):
+    for page in ("extend", "write-a-solver", "write-a-victim", "write-a-candidate-source", "solve-your-own-problem"):
         assert examples(DOCS / "how-to" / f"{page}.md"), page
 
 

@@ -87,6 +87,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
     from discotext.experiment.certificate import find_largest, make_certificates
+    from discotext.experiment.classes import list_classes
     from discotext.experiment.stand_in import ONCE
     from discotext.experiment.workload import estimate_work
     from discotext.text.candidates import make_candidates
@@ -150,7 +151,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             print_summary(summary, wide)
             print_differences(tally, summary)
     if not as_json and passes is None:
-        print_flipped(flipped.kept, job.victim.labels)
+        print_flipped(flipped.kept, list_classes(tally.settings))
     if price is not None:
         queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0) + ONCE
         print_message(console, f"about {queries:,} queries at {price:g} cost {queries * price:,.2f}")

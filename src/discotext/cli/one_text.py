@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 # What only makes sense for many texts.
 FOR_DATA = {
-    "limit": None, "text_column": None, "label_column": None, "out": None, "shard": None, "total_queries": None,
-    "price": None, "fail_under": None, "fail_under_low": False, "junit": None, "workers": None, "threads": None,
-    "time_limit": None, "ray": False, "ray_address": None, "gpus": None,
+    "limit": None, "text_column": None, "label_column": None, "map_labels": (), "unlabelled": False, "out": None,
+    "shard": None, "total_queries": None, "price": None, "fail_under": None, "fail_under_low": False, "junit": None,
+    "workers": None, "threads": None, "time_limit": None, "ray": False, "ray_address": None, "gpus": None,
 }  # fmt: skip
 BAR = 24  # characters of the longest bar
 CLASSES = 8  # classes whose scores are shown

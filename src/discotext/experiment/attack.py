@@ -353,7 +353,8 @@ def perform(
                 watch(count, len(job.units), made)
         if folder is not None:
             folder.finish(tally.summaries)
-    said = [coverage.warn(summary, job.examples.texts) for summary in tally.summaries]
+    source = job.candidates.source.name
+    said = [coverage.warn(summary, job.examples.texts, source) for summary in tally.summaries]
     for warning in (*said, coverage.warn_unstable(tally)):
         if warning is not None:
             warnings.warn(warning, stacklevel=3)

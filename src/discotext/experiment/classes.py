@@ -6,13 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
+def list_classes(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the classes of a run are called: as the victim calls them, or where it only counts them, as the data does.
+
+    >>> list_classes({"labels": ["0", "1"], "classes": ["bad", "good"]}), list_classes({"labels": ["neg", "pos"]})
+    (('bad', 'good'), ('neg', 'pos'))
+    """
+    own = tuple(map(str, settings.get("labels", ())))
+    given = settings.get("classes")
+    return tuple(map(str, given)) if given and all(name.isdigit() for name in own) else own
+
+
 def name_classes(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The names of a run's classes, and of its target if it has one.
 
     >>> name_classes({"labels": ["negative", "positive"], "target": 1})
     {'labels': ('negative', 'positive'), 'target': 'positive'}
     """
-    labels, target = tuple(map(str, settings.get("labels", ()))), settings.get("target")
+    labels, target = list_classes(settings), settings.get("target")
     return {"labels": labels, "target": None if target is None else labels[target]}
 
 

@@ -7,13 +7,14 @@ on it would end in a wrong page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discotext.experiment.certificate import Certificate, make_certificates
+from discotext.experiment.classes import list_classes
 from discotext.experiment.quality import add_quality
 from discotext.experiment.record import Record, check_value
 from discotext.experiment.run_folder import CHECKSUM, read_lines, read_settings
@@ -65,7 +66,7 @@ class Run:
     @property
     def labels(self) -> list[str]:
         """The names of the classes."""
-        return name_classes(self.settings)
+        return list(list_classes(self.settings))
 
     def label(self, number: int | None) -> str:
         """The name of a class; a victim that failed named none."""
@@ -88,17 +89,6 @@ class Run:
             raise ValueError(f"the run has no records of {' and '.join(kept)} yet")
         expected = self.expected * len(kept) // len(known)
         return replace(self, settings={**self.settings, "solvers": kept}, records=records, expected=expected)
-
-
-def name_classes(settings: Mapping[str, Any]) -> list[str]:
-    """What the classes of a run are called: as the victim calls them, or where it only counts them, as the data does.
-
-    >>> name_classes({"labels": ["0", "1"], "classes": ["bad", "good"]}), name_classes({"labels": ["neg", "pos"]})
-    (['bad', 'good'], ['neg', 'pos'])
-    """
-    own = list(map(str, settings["labels"]))
-    given = settings.get("classes")
-    return list(map(str, given)) if given and all(name.isdigit() for name in own) else own
 
 
 def read_run(path: str | Path, empty: bool = False) -> Run:
