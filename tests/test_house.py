@@ -37,7 +37,8 @@ ORDER = {
     "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces mixing causal masked recurrent "
     "registry",
     "data": "catalogue labels columns examples files registry texts",
-    "victims": "folder model_files scikit_vocabulary score_reader subword_model timed_requests victim check encoded "
+    "victims": "folder model_files rate_limit scikit_vocabulary score_reader service_format subword_model "
+    "timed_requests victim check encoded "
     "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "
     "function keras_model neural remote scikit spacy_pipeline subwords huggingface held saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
@@ -51,7 +52,8 @@ ORDER = {
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
-    "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
+    "cli": "errors help names number_types query_options service_options options output progress "
+    "augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
     "decode_options spelling decode",
 }

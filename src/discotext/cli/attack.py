@@ -21,6 +21,7 @@ from discotext.cli.output import (
     write_json,
 )
 from discotext.cli.progress import AttackProgress
+from discotext.cli.service_options import pop_service
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,6 +67,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
+    service = pop_service(victim, options, options["workers"])
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
     out = options.pop("out")
     asked = {name: options.pop(name) for name in ("budget", "words", "shard", "accept")}
@@ -88,6 +90,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         asked=request.budgets,
         passes=passes,
         shard=request.shard,
+        service=service,
         columns=(options.pop("text_column"), options.pop("label_column")),
         **{
             name: options.pop(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -17,6 +18,7 @@ from discotext.cli.options import (
 )
 from discotext.cli.output import write_json
 from discotext.cli.progress import make_progress
+from discotext.cli.service_options import pop_service, service_options
 
 CHUNK = 512  # texts scored before their lines are written
 
@@ -28,6 +30,7 @@ CHUNK = 512  # texts scored before their lines are written
 @seed_option("Data")
 @column_options
 @trust_option
+@service_options
 def command(
     victim: str,
     data: str,
@@ -36,6 +39,7 @@ def command(
     limit: int | None,
     seed: int,
     trust: bool,
+    **options: Any,
 ) -> None:
     """Print a classifier's predictions as JSON lines.
 
@@ -49,10 +53,11 @@ def command(
     """
     from discotext.experiment.preflight import check_inputs
 
+    service = pop_service(victim, options)
     check_inputs(victim, data)
     from discotext.victims.registry import load_victim_and_data
 
-    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
+    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust, service)
     from discotext.core.objectives import predictions
     from discotext.victims.victim import compute_scores
 

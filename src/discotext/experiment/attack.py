@@ -195,9 +195,13 @@ def make_job(
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    service: Mapping[str, Any] | None = None,
 ) -> Job:
-    """Load the victim and the data, and describe the work. columns: of texts and labels, in a file or data frame."""
-    model = load_victim(victim, trust)
+    """Load the victim and the data, and describe the work.
+
+    columns: of texts and labels, in a file or data frame. service: arguments of `HttpVictim`, for a service.
+    """
+    model = load_victim(victim, trust, service)
     examples = load_examples(model, data, columns)
     job = Job(
         victim=model,
@@ -210,7 +214,7 @@ def make_job(
         chunk=chunk,
         only=shard,
         accept_all=accept_all,
-        named=(victim, trust) if isinstance(victim, str) else None,
+        named=(victim, trust, service) if isinstance(victim, str) else None,
         passes=passes,
         asked=asked,
         surrogate=surrogate != "none",
@@ -316,6 +320,7 @@ def perform(
     """
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
+    coverage.warn_of_classes(job.victim)
     job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
     tally = Tally(job.settings)
     with ExitStack() as kept:

@@ -7,6 +7,7 @@ sentences say which.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from discotext.experiment.summary import SolverSummary, Summary, Tally
 from discotext.text.closed_class import STOP_WORDS
 from discotext.text.words import split
+from discotext.victims.victim import Victim
 
 FEW_WORDS, FEW_TEXTS = 1 / 50, 1 / 4  # below these shares of what can change, an attack says little
 SAMPLED = 200  # texts from which the language is guessed
@@ -47,6 +49,16 @@ def warn(summary: Summary, texts: Sequence[str]) -> str | None:
         f"only {100 * words:.2g} % of the words have candidates, and only {able:,} of {n:,} texts can change at all: "
         f"this says little about the victim. The likely reason: {find_likely_reason(summary, texts)}"
     )
+
+
+def warn_of_classes(victim: Victim) -> None:
+    """Warn of a victim that returns predicted classes, about which a search learns little."""
+    if victim.classes_only:
+        warnings.warn(
+            f"{victim.name} returns predicted classes without scores: a search sees nothing until a class changes, so "
+            "that it finds less, and needs more queries; return scores if you can",
+            stacklevel=4,
+        )
 
 
 def warn_unstable(tally: Tally) -> str | None:
