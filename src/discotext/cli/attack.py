@@ -17,6 +17,7 @@ from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument,
 from discotext.cli.output import make_console, percent, print_message, write_json
 from discotext.cli.output_options import wide_option
 from discotext.cli.progress import AttackProgress
+from discotext.cli.service_options import pop_service
 from discotext.cli.texts import FlippedTexts, mark, print_flipped
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
+    service = pop_service(victim, options, options["workers"])
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
     out = options.pop("out")
     asked = {name: options.pop(name) for name in ("budget", "words", "shard", "accept")}
@@ -103,6 +105,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         asked=request.budgets,
         passes=passes,
         shard=request.shard,
+        service=service,
         columns=pop_columns(options),
         **{
             name: options.pop(name)

@@ -18,6 +18,7 @@ from discotext.cli.options import (
     victim_argument,
 )
 from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.service_options import pop_service, service_options
 
 MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -29,6 +30,7 @@ MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "re
 @seed_option("Data")
 @column_options
 @trust_option
+@service_options
 @json_option("one JSON object instead of a table")
 def command(
     victim: str,
@@ -52,13 +54,14 @@ def command(
     """
     from discotext.experiment.preflight import check_inputs
 
+    service = pop_service(victim, options)
     check_inputs(victim, data)
     from rich.text import Text
 
     from discotext.victims.check import check_victim
     from discotext.victims.registry import load_victim_and_data
 
-    model, examples = load_victim_and_data(victim, data, pop_columns(options), limit, seed, trust)
+    model, examples = load_victim_and_data(victim, data, pop_columns(options), limit, seed, trust, service)
     with make_console(stderr=True).status(f"checking on {len(examples)} texts"):
         findings = check_victim(model, examples, seed=seed)
     fit = not any(one.verdict == "wrong" for one in findings)

@@ -9,6 +9,7 @@ import click
 
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.progress import DelayedProgress
+from discotext.cli.service_options import pop_service
 from discotext.cli.texts import NEW, OLD, mark
 
 if TYPE_CHECKING:
@@ -41,16 +42,19 @@ def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) ->
     if budget is not None and words is not None:
         raise click.UsageError("--budget and --words are both given; give one of them.")
     accept = choose_one(options.pop("accept"), "accept")
+    service = pop_service(victim, options)
     check_victim_path(victim)
     if is_network(victim):
         flush_denormals_globally()  # must come first
     from discotext.experiment.one_text import TextAttacker
     from discotext.text.candidates import make_candidates
+    from discotext.victims.registry import load_victim
 
     as_json, _ = options.pop("as_json"), options.pop("wide")
     search = {name: options.pop(name) for name in ("target", "seed", "accept_all", "surrogate", "most_queries")}
     limits = {"budget": budget or 0.2, "words": words}
-    attacker = TextAttacker(victim, trust=options.pop("trust"), candidates=make_candidates(**options, accept=accept))
+    model = load_victim(victim, options.pop("trust"), service)
+    attacker = TextAttacker(model, make_candidates(**options, accept=accept))
     look = attacker.look(text, **limits)
     with DelayedProgress() as progress:
 

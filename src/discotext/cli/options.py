@@ -13,6 +13,7 @@ from discotext.cli.help import Decorator, argument, combine, option
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
 from discotext.cli.number_types import Count, Number
 from discotext.cli.query_options import query_options
+from discotext.cli.service_options import service_options
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
@@ -329,6 +330,7 @@ attack_options = combine(
     ),
     candidate_options,
     query_options,
+    service_options,
     worker_options,
     option(
         "--shard",

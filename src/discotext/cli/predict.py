@@ -19,6 +19,7 @@ from discotext.cli.options import (
 )
 from discotext.cli.output import write_json
 from discotext.cli.progress import make_progress
+from discotext.cli.service_options import pop_service, service_options
 
 CHUNK = 512  # texts scored before their lines are written
 
@@ -30,6 +31,7 @@ CHUNK = 512  # texts scored before their lines are written
 @seed_option("Data")
 @column_options
 @trust_option
+@service_options
 def command(
     victim: str,
     data: str,
@@ -51,11 +53,12 @@ def command(
     """
     from discotext.experiment.preflight import check_inputs
 
+    service = pop_service(victim, options)
     check_inputs(victim, data)
     from discotext.victims.registry import load_texts, load_victim
 
     columns = pop_columns(options)
-    model = load_victim(victim, trust)
+    model = load_victim(victim, trust, service)
     examples, labelled = load_texts(model, data, columns)
     examples = examples if limit is None else examples.sample(limit, seed)
     from discotext.core.objectives import predictions

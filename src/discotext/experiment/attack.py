@@ -203,9 +203,13 @@ def make_job(
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    service: Mapping[str, Any] | None = None,
 ) -> Job:
-    """Load the victim and the data, and describe the work. columns: how a file or data frame is read."""
-    model = load_victim(victim, trust)
+    """Load the victim and the data, and describe the work.
+
+    columns: how a file or data frame is read. service: arguments of `HttpVictim`, for a service.
+    """
+    model = load_victim(victim, trust, service)
     wanted = None if target is None else find_class(target, model.labels)
     examples = load_examples(model, data, columns)
     job = Job(
@@ -219,7 +223,7 @@ def make_job(
         chunk=chunk,
         only=shard,
         accept_all=accept_all,
-        named=(victim, trust) if isinstance(victim, str) else None,
+        named=(victim, trust, service) if isinstance(victim, str) else None,
         passes=passes,
         asked=asked,
         surrogate=surrogate != "none",
@@ -328,6 +332,7 @@ def perform(
         executor = Serial(inside)
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
+    coverage.warn_of_classes(job.victim)
     job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
     tally = Tally(job.settings)
     with ExitStack() as kept:

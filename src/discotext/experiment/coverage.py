@@ -7,6 +7,7 @@ sentences say which.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from discotext.text.candidates import ACCEPT, SWITCHES, TOO_MANY
 from discotext.text.closed_class import STOP_WORDS
 from discotext.text.filters import UnknownToVictim
 from discotext.text.words import split
+from discotext.victims.victim import Victim
 
 FEW_WORDS, FEW_TEXTS = 1 / 50, 1 / 4  # below these shares of what can change, an attack says little
 NEARLY_ALL = 0.95  # share of candidates; questions, which have many stop words and names, lose nine tenths as a rule
@@ -53,6 +55,16 @@ def warn(summary: Summary, texts: Sequence[str], source: str = "") -> str | None
             f"which says little about the victim. The likely reason: {find_likely_reason(summary, texts, source)}"
         )
     return describe_refusals(summary, source) if are_emptied(summary) else None
+
+
+def warn_of_classes(victim: Victim) -> None:
+    """Warn of a victim that returns predicted classes, about which a search learns little."""
+    if victim.classes_only:
+        warnings.warn(
+            f"{victim.name} returns predicted classes without scores: a search sees nothing until a class changes, so "
+            "that it finds less, and needs more queries; return scores if you can",
+            stacklevel=4,
+        )
 
 
 def warn_unstable(tally: Tally) -> str | None:

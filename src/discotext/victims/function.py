@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -29,8 +29,11 @@ class FunctionVictim(Victim):
     labels: the names of the classes; by default those that the answers name, or an attribute `labels` of the function,
         or "0", "1", … as many as it returns.
     batch: the largest number of texts passed in one call.
-    binary: how to read a single number for each text; see `discotext.victims.score_reader.ScoreReader`.
+    binary: how to read a single number for each text, "probability" or "logit"; by default an attribute `binary` of the
+        function, or what its first answer suggests; see `discotext.victims.score_reader.ScoreReader`.
     vocabulary: the words it can tell apart; by default an attribute `vocabulary` of the function, or else any word.
+
+    A function that returns only the predicted class of each text, as a number or a name, needs `labels`.
 
     >>> victim = FunctionVictim(lambda texts: [len(text) / 10 for text in texts], labels=["short", "long"])
     >>> victim.scores(["film", "movies"])
@@ -52,7 +55,17 @@ class FunctionVictim(Victim):
         self.function, self.name, self.batch = function, name, batch
         words = getattr(function, "vocabulary", None) if vocabulary is None else vocabulary
         self.vocabulary = None if words is None else CaseInsensitiveVocabulary(words)
-        self.score_reader = ScoreReader(name, getattr(function, "labels", None) if labels is None else labels, binary)
+        names = getattr(function, "labels", None) if labels is None else labels
+        own: Any = getattr(function, "binary", None)
+        # Other objects that are called may have an attribute of that name for something else.
+        if binary == "auto" and isinstance(own, str) and own in get_args(Binary):
+            binary = own  # type: ignore[assignment]
+        self.score_reader = ScoreReader(name, names, binary)
+
+    @property
+    def classes_only(self) -> bool:  # type: ignore[override]
+        """Whether its answers, as far as there are any, are predicted classes."""
+        return bool(self.score_reader.format.classes)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]

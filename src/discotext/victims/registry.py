@@ -6,7 +6,7 @@ A victim is named by a folder, a file `model.skops`, `hf:NAME`, `sklearn:FILE`, 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,11 @@ NAMES_SHOWN = 8  # in an error message
 TOGETHER = 512  # texts that are labelled in one call
 
 
-def load_victim(given: Any, trust: bool = False) -> Victim:
+def load_victim(given: Any, trust: bool = False, service: Mapping[str, Any] | None = None) -> Victim:
     """Load a victim by name, or make one of a function or a model. A `Victim` is returned unchanged.
 
     trust: allow pickled scikit-learn files, which can execute code when they are loaded.
+    service: further arguments of `HttpVictim`, if an address is given.
 
     >>> load_victim(lambda texts: [[0.0, 1.0] for _ in texts]).labels
     ('0', '1')
@@ -40,7 +41,7 @@ def load_victim(given: Any, trust: bool = False) -> Victim:
     if isinstance(given, Path):
         given = str(given)
     if isinstance(given, str):
-        return _load_named(given, trust)
+        return _load_named(given, trust, service or {})
     if isinstance(given, Victim):
         return given
     if hasattr(given, "scores") and hasattr(given, "name"):
@@ -62,9 +63,10 @@ def load_victim_and_data(
     limit: int | None = None,
     seed: int = 0,
     trust: bool = False,
+    service: Mapping[str, Any] | None = None,
 ) -> tuple[Victim, Examples]:
     """Load a victim and examples with its classes; of a named data set, the test split."""
-    model = load_victim(victim, trust)
+    model = load_victim(victim, trust, service)
     examples = load_examples(model, data, columns)
     return model, examples if limit is None else examples.sample(limit, seed)
 
@@ -156,15 +158,18 @@ def find_kind(given: str) -> str:
     return "hf" if (path / "config.json").is_file() and not (path / "settings.json").is_file() else "folder"
 
 
-def _load_named(given: str, trust: bool) -> Victim:
+def _load_named(given: str, trust: bool, service: Mapping[str, Any]) -> Victim:
     loaders: dict[str, Callable[[], Victim]] = {
         "hf": lambda: _load_hugging_face(given.removeprefix("hf:")),
         "sklearn": lambda: _load_sklearn(given.removeprefix("sklearn:"), trust),
         "py": lambda: _load_object(given),
-        "http": lambda: _connect(given),
+        "http": lambda: _connect(given, service),
         "folder": lambda: _load_folder(given, trust),
     }
-    return loaders[find_kind(given)]()
+    kind = find_kind(given)
+    if service and kind != "http":
+        raise ValueError(f"{given} is not a service (http://… or https://…), so that it has no {', '.join(service)}")
+    return loaders[kind]()
 
 
 # Each kind is imported on first use, because most need a library that others do not.
@@ -205,7 +210,7 @@ def _load_folder(path: str, trust: bool) -> Victim:
     return load_saved(path, trust)
 
 
-def _connect(url: str) -> Victim:
+def _connect(url: str, service: Mapping[str, Any]) -> Victim:
     from discotext.victims.remote import HttpVictim
 
-    return HttpVictim(url)
+    return HttpVictim(url, **service)
