@@ -19,6 +19,7 @@ PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
 # From the outside to the centre: a layer imports only from those below it.
 LAYERS = {
     "cli": "one file per command",
+    "web": "the page of discotext serve",
     "decoding": "networks of words, their scores and their best texts",
     "experiment": "tasks, records, summaries; execution/ and report/",
     "victims": "the classifiers under attack",

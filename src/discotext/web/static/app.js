@@ -1,10 +1,7 @@
 // The page of `discotext serve`: a text, its prediction, its words and their candidates, and attacks on it.
 
-import { drawBars, drawCurve, element, find, percent, plural, seconds, show, WordsView } from "./draw.js";
+import { countQueries, drawBars, drawCurve, element, find, percent, plural, seconds, show, WordsView } from "./draw.js";
 import { ask, listen } from "./net.js";
-
-const SHARE = 0.2; // of the words that may change, until the slider is moved
-const queryCount = (number) => (number === 1 ? "1 query" : `${number.toLocaleString("en")} queries`);
 
 const state = {
   about: null,
@@ -71,7 +68,7 @@ function showLook(found) {
   find("prediction").textContent = `Prediction: ${found.labels[found.predicted]}`;
   const hidden = drawBars(find("bars"), found);
   const notes = [];
-  if (hidden) notes.push(`${plural(hidden, "class").replace("classs", "classes")} more.`);
+  if (hidden) notes.push(`${plural(hidden, "more class", "more classes")}.`);
   if (found.softmax) notes.push("Numbers are the victim's scores; bars are their softmax.");
   if (found.truncated) notes.push("The victim reads only the beginning of this text.");
   find("bars-note").textContent = notes.join(" ");
@@ -287,7 +284,7 @@ function attack(passes) {
       words.mark(content.changes, state.past);
       show("curve");
       drawCurve(find("plot"), points, content.queries);
-      const parts = [queryCount(content.queries), seconds(content.seconds), `${plural(content.changes.length, "word")} changed`];
+      const parts = [countQueries(content.queries), seconds(content.seconds), `${plural(content.changes.length, "word")} changed`];
       find("progress").textContent = parts.join(", ");
       if (content.changes.length && !document.documentElement.dataset.first) {
         document.documentElement.dataset.first = Math.round(performance.now() - began);
@@ -308,9 +305,9 @@ function showOutcome(found, points) {
     if (last !== points.at(-1)[1]) points.push([found.queries, last]);
     drawCurve(find("plot"), points, found.queries);
   }
-  const parts = [queryCount(found.queries)];
+  const parts = [countQueries(found.queries)];
   if (found.gradients) parts.push(plural(found.gradients, "gradient"));
-  if (found.learning_queries) parts.push(`${queryCount(found.learning_queries)} to learn a stand-in`);
+  if (found.learning_queries) parts.push(`${countQueries(found.learning_queries)} to learn a stand-in`);
   parts.push(seconds(found.seconds), `solver ${found.ran}`);
   find("progress").textContent = `${parts.join(", ")}.`;
   if (found.after && found.changes.length) {
