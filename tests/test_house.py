@@ -51,7 +51,7 @@ ORDER = {
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
-    "web": "turns messages model guard threads app server",
+    "web": "errors turns messages model guard threads app server",
     "cli": "errors help names number_types query_options options output progress augment candidates check data merge "
     "attack certify compare counterfit optima predict report reproduce train train_lm harden demo "
     "decode_options spelling decode serve",

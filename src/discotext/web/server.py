@@ -53,7 +53,7 @@ class Server(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                log_level="critical",
+                log_level="error",
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=GRACE,

@@ -28,6 +28,7 @@ function edited() {
   closeCandidates(false);
   state.look = null;
   state.refocus = null;
+  document.body.classList.add("stale");
   offer();
   rememberSoon();
   clearTimeout(timer);
@@ -64,6 +65,7 @@ async function look() {
 
 function showLook(found) {
   state.look = found;
+  document.body.classList.remove("stale");
   complain("");
   find("prediction").textContent = `Prediction: ${found.labels[found.predicted]}`;
   const hidden = drawBars(find("bars"), found);
@@ -89,6 +91,7 @@ function showLook(found) {
 
 function showNothing() {
   state.look = null;
+  document.body.classList.remove("stale");
   find("prediction").textContent = "Prediction";
   find("bars").replaceChildren();
   find("bars-note").textContent = "The classes and their scores appear as you type.";
@@ -323,6 +326,7 @@ function showOutcome(found, points) {
 function compare() {
   const rows = new Map();
   let flipped = 0;
+  let done = 0;
   return run({ solvers: compared() }, (event, content) => {
     if (event === "begin") {
       show("table-wrap");
@@ -335,6 +339,16 @@ function compare() {
       return;
     }
     const { row, cells } = rows.get(content.solver);
+    const add = (text) => {
+      row.className = "has-swaps";
+      row.after(element("tr", {}, element("td", { class: "swaps", colspan: "5", text })));
+    };
+    if (event === "refusal") {
+      delete cells[0].dataset.running;
+      cells[0].textContent = "refused";
+      add(content.message);
+      return;
+    }
     cells[1].textContent = content.changes.length;
     cells[2].textContent = content.queries.toLocaleString("en");
     cells[3].textContent = seconds(content.seconds);
@@ -342,17 +356,10 @@ function compare() {
     if (event !== "outcome") return;
     delete cells[0].dataset.running;
     cells[0].textContent = content.status === "failed" ? "failed" : content.flipped ? "⇄ yes" : "no";
-    if (content.changes.length) {
-      row.className = "has-swaps";
-      const swaps = content.changes.map((one) => `${one.old} → ${one.new}`).join(", ");
-      const cell = element("td", { class: "swaps", colspan: "5", text: swaps });
-      row.after(element("tr", {}, cell));
-    } else if (content.status === "failed") {
-      row.className = "has-swaps";
-      row.after(element("tr", {}, element("td", { class: "swaps", colspan: "5", text: content.sentence })));
-    }
+    if (content.changes.length) add(content.changes.map((one) => `${one.old} → ${one.new}`).join(", "));
+    else if (content.status === "failed") add(content.sentence);
     flipped += content.flipped;
-    const done = [...rows.values()].filter((one) => !("running" in one.cells[0].dataset)).length;
+    done += 1;
     say(`${flipped} of ${plural(done, "solver")} flipped the label.`, "");
   });
 }
@@ -466,8 +473,9 @@ async function begin() {
     complain(error.message);
     return;
   }
-  const { victim, solvers, compared: chosen } = state.about;
+  const { victim, bounds, solvers, compared: chosen } = state.about;
   find("victim").textContent = victim;
+  find("bounds").textContent = `How it is proved: ${bounds}.`;
   document.title = `${victim} – discotext`;
   find("solver").replaceChildren(...solvers.map((name) => element("option", { value: name, text: name })));
   find("compared").replaceChildren(
