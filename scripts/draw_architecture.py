@@ -19,7 +19,7 @@ PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
 # From the outside to the centre: a layer imports only from those below it.
 LAYERS = {
     "cli": "one file per command",
-    "web": "the local page: one text, watched while it is attacked",
+    "web": "the page of discotext serve",
     "testing": "a check of robustness for test suites",
     "decoding": "networks of words, their scores and their best texts",
     "experiment": "tasks, records, summaries; execution/ and report/",

@@ -37,7 +37,7 @@ ORDER = {
     "registry",
     "data": "catalogue labels columns examples tables folders files registry texts",
     "victims": "folder model_files rate_limit scikit_vocabulary score_reader service_format subword_model "
-    "timed_requests victim check encoded",
+    "timed_requests victim check encoded "
     "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "
     "function keras_model neural remote scikit spacy_pipeline subwords huggingface held saved registry",
     "victims/neural": "networks oracle row averaging_bound convolution_bound bounded victim adversary interval store "
@@ -53,7 +53,7 @@ ORDER = {
     "decoding": "lines network constraints graph lists hocr_file json_files slf_file reading metrics ngram_reader "
     "mixtures oracle result decode run channel confusions "
     "index code_blocks passages changes spelling text corrector",
-    "web": "turns messages model guard threads app server",
+    "web": "errors turns messages model guard threads app server",
     "cli": "errors help names number_types data_options query_options service_options options output output_options "
     "progress tables figures gate texts terms one_text augment candidates check data merge attack certify compare "
     "counterfit optima predict compared_runs report reproduce train train_lm harden demo decode_options spelling "

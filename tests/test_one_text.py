@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import discotext
+from discotext.experiment.explanation import explain_outcome, explain_proof
 from discotext.experiment.observation import CancelledError
 from discotext.experiment.one_text import TextAttacker
 from discotext.solvers import SOLVERS
@@ -228,3 +229,46 @@ def test_a_victim_that_fails_says_so_in_one_sentence():
             ask(TEXTS[2])
     record = TextAttacker(fails_on_changes, FINDER).attack(TEXTS[2], "greedy", budget=1.0).record
     assert (record.status, "no such luck" in record.error) == ("failed", True)
+
+
+ONE = "a good film, but a poor plot"  # flipped by one word
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "sentence"),
+    [
+        (
+            ONE,
+            {"words": 1, "solver": "exact"},
+            "Flipped to 0 by 1 changed word; it is proved that fewer do not flip it.",
+        ),
+        (TEXTS[0], {"words": 1}, "Not flipped: it is proved that no choice of up to 1 changed word flips it."),
+        (
+            TEXTS[0],
+            {"words": 1, "solver": "random"},
+            "Not flipped: the best found is 1 changed word, and the prediction stays.",
+        ),
+        (TEXTS[0], {"words": 0}, "Not flipped: the budget is 0 words."),
+        (TEXTS[3], {"words": 2}, "Not flipped: none of its words has a candidate."),
+        (TEXTS[4], {"words": 2}, "Not flipped: the text has no words."),
+        (TEXTS[2], {"label": 1}, "Not attacked: the prediction is 0 already, and not 1."),
+        (TEXTS[2], {"target": 0}, "Not attacked: the text is of the target class already."),
+    ],
+)
+def test_an_outcome_is_explained_in_one_sentence(text, given, sentence):
+    assert explain_outcome(TextAttacker(scores, FINDER).attack(text, **given)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "sentence"),
+    [
+        (ONE, {"words": 1}, "Broken: 1 changed word flips the label."),
+        (TEXTS[0], {"words": 1}, "Robust: it is proved that no choice of up to 1 changed word flips the label."),
+        (TEXTS[3], {"words": 1}, "Robust: none of its words has a candidate."),
+        (TEXTS[1], {"words": 3, "passes": 30}, "Open: 30 passes did not suffice; robust up to 1 changed words."),
+        (TEXTS[2], {"label": 1}, "Not proved: the prediction is wrong as it is."),
+    ],
+)
+def test_a_proof_is_explained_in_one_sentence(text, given, sentence):
+    given = {"passes": 5000, **given}
+    assert explain_proof(TextAttacker(scores, FINDER).attack(text, "greedy", **given)) == sentence

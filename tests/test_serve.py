@@ -217,6 +217,17 @@ def test_solvers_stand_side_by_side(server, victim):
     assert [content["solver"] for name, content in events if name == "outcome"] == ["greedy", "random", "beam"]
 
 
+def test_a_solver_that_refuses_a_text_does_not_stop_the_others(server, victim):
+    text = "good film bad plot " * 12
+    events = attack(server, text=text, solvers=["exact", "greedy"])
+    refusal = next(content for name, content in events if name == "refusal")
+    assert refusal["solver"] == "exact"
+    assert "choices within its budget" in refusal["message"]
+    assert [content["solver"] for name, content in events if name == "outcome"] == ["greedy"]
+    (name, content) = attack(server, text=text, solvers=["exact"])[-1]
+    assert (name, content["message"]) == ("error", refusal["message"])
+
+
 @pytest.mark.parametrize(
     ("words", "passes", "verdict", "sentence"),
     [

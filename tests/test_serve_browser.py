@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
 for needed in ("starlette", "uvicorn", "selenium"):
@@ -279,6 +280,29 @@ def test_what_is_proved_is_said(page, words, sentence):
     page.find("prove").click()
     page.ended()
     assert page.text("sentence") == sentence
+
+
+def test_of_several_classes_one_can_be_the_target(driver):
+    class Three(Opinions):
+        labels = ("negative", "positive", "neutral")
+
+        def scores(self, texts):
+            return np.hstack([super().scores(texts), np.full((len(texts), 1), 1.0)])
+
+    with serving(Three()) as other:
+        page = Page(driver, other.address)
+        page.open("#text=" + quote(TEXT) + "&words=16&target=0")
+        page.wait("!document.getElementById('attack').disabled")
+        assert page.visible("target-field")
+        assert page.find("target").get_property("value") == "0"
+        page.find("attack").click()
+        page.ended()
+        assert not page.text("sentence").startswith("Flipped to neutral")
+        page.find("target").send_keys("neutral")
+        page.find("attack").click()
+        page.ended()
+        assert page.text("sentence").startswith("Flipped to neutral")
+        page.wait("location.hash.includes('target=2')")
 
 
 # --- by keyboard alone

@@ -1,9 +1,11 @@
 """The application: the files of the page, and what its script asks for.
 
-GET  /               the page, its style and scripts
-GET  /api/about      the victim, and what can be chosen
-POST /api/look       a text → prediction, class scores, words and their candidates
-POST /api/attack     a text → a stream of server-sent events: begin, step, outcome for each solver; error or done
+| request | answer |
+|---|---|
+| `GET /` | the page, its style and scripts |
+| `GET /api/about` | the victim, and what can be chosen |
+| `POST /api/look` | of a text: prediction, class scores, words and their candidates |
+| `POST /api/attack` | server-sent events: begin, step, outcome or refusal for each solver; at the end error or done |
 """
 
 from __future__ import annotations

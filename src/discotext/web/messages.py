@@ -124,10 +124,12 @@ def write_look(look: Look) -> dict[str, Any]:
             "candidates": [
                 {"word": word, "accept": chance} for word, chance in zip(one.candidates, one.accept, strict=True)
             ],
-            "refused": [{"word": word, "filter": name} for word, name in one.refused[:REFUSED_SHOWN]],
-            "more_refused": max(len(one.refused) - REFUSED_SHOWN, 0),
+            # Only words with candidates can be chosen on the page; those of the others would be most of the answer.
+            "refused": [{"word": word, "filter": name} for word, name in one.refused[:shown]],
+            "more_refused": max(len(one.refused) - shown, 0),
         }
         for gap, one in zip(text.gaps, look.words, strict=False)
+        for shown in (REFUSED_SHOWN if one.candidates else 0,)
     ]
     return {
         "words": words,

@@ -12,6 +12,7 @@ from discotext.experiment.observation import CancelledError, Step
 from discotext.experiment.one_text import TextAttacker
 from discotext.solvers import SOLVERS, make_solver
 from discotext.version import __version__
+from discotext.web.errors import describe_error
 from discotext.web.messages import (
     MOST_CHARACTERS,
     MOST_SOLVERS,
@@ -76,12 +77,19 @@ class SharedModel:
     def attack(self, asked: AttackRequest, send: Send, cancelled: threading.Event) -> None:
         """Attack a text by one solver after the other, and send what happens.
 
-        begin: a solver begins. step: the best choice so far. outcome: how it ended.
+        begin: a solver begins. step: the best choice so far. outcome: how it ended. refusal: why it cannot attack this
+        text, where others can.
         """
         with self._turns.take():
             for solver in asked.solvers:
                 send("begin", {"solver": solver})
-                self._attack(asked, solver, send, cancelled)
+                try:
+                    self._attack(asked, solver, send, cancelled)
+                except ValueError as error:
+                    # Exact search, for one, refuses a text with too many choices.
+                    if len(asked.solvers) == 1:
+                        raise
+                    send("refusal", {"solver": solver, "message": describe_error(error)})
 
     def _attack(self, asked: AttackRequest, solver: str, send: Send, cancelled: threading.Event) -> None:
         began = time.perf_counter()

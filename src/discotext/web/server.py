@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from types import FrameType
 
@@ -21,8 +22,9 @@ GRACE = 2  # seconds for what is under way when the server ends
 def open_port(port: int | None) -> socket.socket:
     """A socket on a port of this machine; without a number, the usual one, or a free one if that is taken."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    # Else a port that was in use a moment ago cannot be opened.
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name == "posix":
+        # Else a port that was in use a moment ago cannot be opened. Elsewhere it would let two servers share a port.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, PORT if port is None else port))
     except OSError as error:
@@ -51,7 +53,7 @@ class Server(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                log_level="critical",
+                log_level="error",
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=GRACE,

@@ -15,35 +15,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from discotext.experiment.observation import CancelledError
-from discotext.support.redaction import escape_unprintable
+from discotext.web.errors import describe_error, is_fault
 
 Event = tuple[str, dict[str, Any]]  # a name and an object
 Work = Callable[[Callable[[str, dict[str, Any]], None], threading.Event], None]
 POLL = 0.25  # seconds after which a stream looks whether the server is to end
 HEARTBEAT = 40  # polls without an event after which a comment is sent, so that a connection that is gone is noticed
 ERROR, DONE = "error", "done"
-LONGEST = 400  # characters of an error message
-EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError)  # raised with a message for the user
-
-
-def describe_error(error: BaseException) -> str:
-    """An error in one line, for the page."""
-    message = escape_unprintable(" ".join(str(error).split()))
-    if len(message) > LONGEST:
-        message = f"{message[:LONGEST]}…"
-    if isinstance(error, EXPECTED):
-        return message or type(error).__name__
-    if isinstance(error, MemoryError):
-        return "not enough memory; try a shorter text"
-    named = type(error).__name__ + (message and f": {message}")
-    return (
-        f"{named}; this is a fault of discotext, see the terminal" if is_fault(error) else f"the victim ended: {named}"
-    )
-
-
-def is_fault(error: BaseException) -> bool:
-    """Whether an error is our own: those of the victim are reported as expected ones, or end the thread."""
-    return isinstance(error, Exception) and not isinstance(error, (*EXPECTED, MemoryError))
 
 
 async def run(work: Work, cancelled: threading.Event, is_closing: Callable[[], bool]) -> AsyncIterator[Event | None]:

@@ -1,10 +1,7 @@
 // The page of `discotext serve`: a text, its prediction, its words and their candidates, and attacks on it.
 
-import { drawBars, drawCurve, element, find, percent, plural, seconds, show, WordsView } from "./draw.js";
+import { countQueries, drawBars, drawCurve, element, find, percent, plural, seconds, show, WordsView } from "./draw.js";
 import { ask, listen } from "./net.js";
-
-const SHARE = 0.2; // of the words that may change, until the slider is moved
-const queryCount = (number) => (number === 1 ? "1 query" : `${number.toLocaleString("en")} queries`);
 
 const state = {
   about: null,
@@ -31,6 +28,7 @@ function edited() {
   closeCandidates(false);
   state.look = null;
   state.refocus = null;
+  document.body.classList.add("stale");
   offer();
   rememberSoon();
   clearTimeout(timer);
@@ -67,11 +65,12 @@ async function look() {
 
 function showLook(found) {
   state.look = found;
+  document.body.classList.remove("stale");
   complain("");
   find("prediction").textContent = `Prediction: ${found.labels[found.predicted]}`;
   const hidden = drawBars(find("bars"), found);
   const notes = [];
-  if (hidden) notes.push(`${plural(hidden, "class").replace("classs", "classes")} more.`);
+  if (hidden) notes.push(`${plural(hidden, "more class", "more classes")}.`);
   if (found.softmax) notes.push("Numbers are the victim's scores; bars are their softmax.");
   if (found.truncated) notes.push("The victim reads only the beginning of this text.");
   find("bars-note").textContent = notes.join(" ");
@@ -92,6 +91,7 @@ function showLook(found) {
 
 function showNothing() {
   state.look = null;
+  document.body.classList.remove("stale");
   find("prediction").textContent = "Prediction";
   find("bars").replaceChildren();
   find("bars-note").textContent = "The classes and their scores appear as you type.";
@@ -287,7 +287,7 @@ function attack(passes) {
       words.mark(content.changes, state.past);
       show("curve");
       drawCurve(find("plot"), points, content.queries);
-      const parts = [queryCount(content.queries), seconds(content.seconds), `${plural(content.changes.length, "word")} changed`];
+      const parts = [countQueries(content.queries), seconds(content.seconds), `${plural(content.changes.length, "word")} changed`];
       find("progress").textContent = parts.join(", ");
       if (content.changes.length && !document.documentElement.dataset.first) {
         document.documentElement.dataset.first = Math.round(performance.now() - began);
@@ -308,9 +308,9 @@ function showOutcome(found, points) {
     if (last !== points.at(-1)[1]) points.push([found.queries, last]);
     drawCurve(find("plot"), points, found.queries);
   }
-  const parts = [queryCount(found.queries)];
+  const parts = [countQueries(found.queries)];
   if (found.gradients) parts.push(plural(found.gradients, "gradient"));
-  if (found.learning_queries) parts.push(`${queryCount(found.learning_queries)} to learn a stand-in`);
+  if (found.learning_queries) parts.push(`${countQueries(found.learning_queries)} to learn a stand-in`);
   parts.push(seconds(found.seconds), `solver ${found.ran}`);
   find("progress").textContent = `${parts.join(", ")}.`;
   if (found.after && found.changes.length) {
@@ -326,6 +326,7 @@ function showOutcome(found, points) {
 function compare() {
   const rows = new Map();
   let flipped = 0;
+  let done = 0;
   return run({ solvers: compared() }, (event, content) => {
     if (event === "begin") {
       show("table-wrap");
@@ -338,6 +339,16 @@ function compare() {
       return;
     }
     const { row, cells } = rows.get(content.solver);
+    const add = (text) => {
+      row.className = "has-swaps";
+      row.after(element("tr", {}, element("td", { class: "swaps", colspan: "5", text })));
+    };
+    if (event === "refusal") {
+      delete cells[0].dataset.running;
+      cells[0].textContent = "refused";
+      add(content.message);
+      return;
+    }
     cells[1].textContent = content.changes.length;
     cells[2].textContent = content.queries.toLocaleString("en");
     cells[3].textContent = seconds(content.seconds);
@@ -345,17 +356,10 @@ function compare() {
     if (event !== "outcome") return;
     delete cells[0].dataset.running;
     cells[0].textContent = content.status === "failed" ? "failed" : content.flipped ? "⇄ yes" : "no";
-    if (content.changes.length) {
-      row.className = "has-swaps";
-      const swaps = content.changes.map((one) => `${one.old} → ${one.new}`).join(", ");
-      const cell = element("td", { class: "swaps", colspan: "5", text: swaps });
-      row.after(element("tr", {}, cell));
-    } else if (content.status === "failed") {
-      row.className = "has-swaps";
-      row.after(element("tr", {}, element("td", { class: "swaps", colspan: "5", text: content.sentence })));
-    }
+    if (content.changes.length) add(content.changes.map((one) => `${one.old} → ${one.new}`).join(", "));
+    else if (content.status === "failed") add(content.sentence);
     flipped += content.flipped;
-    const done = [...rows.values()].filter((one) => !("running" in one.cells[0].dataset)).length;
+    done += 1;
     say(`${flipped} of ${plural(done, "solver")} flipped the label.`, "");
   });
 }
@@ -469,8 +473,9 @@ async function begin() {
     complain(error.message);
     return;
   }
-  const { victim, solvers, compared: chosen } = state.about;
+  const { victim, bounds, solvers, compared: chosen } = state.about;
   find("victim").textContent = victim;
+  find("bounds").textContent = `How it is proved: ${bounds}.`;
   document.title = `${victim} – discotext`;
   find("solver").replaceChildren(...solvers.map((name) => element("option", { value: name, text: name })));
   find("compared").replaceChildren(

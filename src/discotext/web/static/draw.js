@@ -16,7 +16,8 @@ export function element(tag, properties = {}, ...children) {
 }
 
 export const percent = (share) => `${Math.round(100 * share)} %`;
-export const plural = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+export const plural = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+export const countQueries = (number) => plural(number, "query", "queries");
 export const seconds = (value) => (value < 10 ? `${value.toFixed(2)} s` : `${value.toFixed(1)} s`);
 const short = (value) => (Math.abs(value) >= 1000 ? value.toFixed(0) : value.toPrecision(3)).replace("-", "−");
 
@@ -143,7 +144,7 @@ export function drawCurve(plot, points, queries) {
     shape("text", { x: left - 5, y: y(0) + 3, "text-anchor": "end" }, "0"),
     shape("text", { x: left - 5, y: y(margins[0]) + 3, "text-anchor": "end" }, Math.abs(y(margins[0]) - y(0)) < 11 ? "" : short(margins[0])),
     shape("text", { x: left, y: bottom + 14 }, "0"),
-    shape("text", { x: right, y: bottom + 14, "text-anchor": "end" }, plural(queries, "query").replace("querys", "queries")),
+    shape("text", { x: right, y: bottom + 14, "text-anchor": "end" }, countQueries(queries)),
   );
-  plot.setAttribute("aria-label", `Margin from ${short(margins[0])} to ${short(last)} after ${queries} queries; above 0 the label is flipped`);
+  plot.setAttribute("aria-label", `Margin from ${short(margins[0])} to ${short(last)} after ${countQueries(queries)}; above 0 the label is flipped`);
 }
