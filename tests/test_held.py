@@ -336,7 +336,9 @@ def test_a_pytorch_module_is_told_what_to_pass():
         discotext.attack(torch.nn.Linear(2, 2), DATA)
 
 
-@pytest.mark.parametrize("given", [None, 3, {"a": 1}, [], ["a", "b"], (1, 2, 3), object()], ids=repr)
+@pytest.mark.parametrize(
+    "given", [None, 3, {"a": 1}, [], ["a", "b"], (1, 2, 3), object()], ids=lambda one: type(one).__name__
+)
 def test_the_message_for_anything_else_names_what_is_accepted(given):
     with pytest.raises(TypeError) as error:
         discotext.attack(given, DATA)

@@ -101,7 +101,9 @@ def test_the_command_says_so_too(tmp_path, monkeypatch):
     assert "refused" not in done.stderr
 
 
-@pytest.mark.parametrize("wrong", [None, "color", 3, [1], ("color" for _ in range(1))], ids=repr)
+@pytest.mark.parametrize(
+    "wrong", [None, "color", 3, [1], ("color" for _ in range(1))], ids=lambda one: type(one).__name__
+)
 def test_a_source_that_proposes_no_list_of_words_is_told_in_a_sentence(wrong):
     class Wrong(Source):
         name = "wrong"
