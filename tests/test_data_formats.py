@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import discotext
-from discotext.data import Examples, load_data, make_examples
+from discotext.data import Examples, load_data, make_examples, registry
 from discotext.data.columns import Columns, parse_renames
 from discotext.data.files import find_separator, read_table
 from discotext.data.labels import find_class
@@ -501,6 +501,17 @@ def test_labels_are_mapped_on_the_command_line(place):
     done = run(*ATTACK, "other.csv", *SHORT, "--map-label", "bad=negative", "--map-label", "good=positive")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["solvers"]["greedy"]["original_accuracy"] == 1
+
+
+def test_a_folder_with_the_name_of_a_data_set_is_not_silently_passed_over(place, monkeypatch):
+    monkeypatch.setenv("DISCOTEXT_DATA", str(place))
+    (place / "trec_test.csv").write_text("text,label\nWho?,HUM\nWhere?,LOC\n")
+    make_classes(place / "trec")
+    with pytest.warns(
+        UserWarning, match=r"trec is read as the data set of that name; for the file or folder, give ./trec"
+    ):
+        registry.check_data("trec")
+    assert in_order(load_data("./trec")) == PAIRS
 
 
 def test_a_single_text_is_told_from_a_file(place):

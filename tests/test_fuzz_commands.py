@@ -494,10 +494,11 @@ def test_augment_writes_the_labels_of_the_data_and_says_how_many(place, tmp_path
         rows = [json.loads(line) for line in Path("d.jsonl").read_text().splitlines()]
         called = [{**row, "label": ["bad", "good"][row["label"]]} for row in rows]
         Path("named.jsonl").write_text("\n".join(map(json.dumps, called)))
-        # One victim has names of its own, the other has numbers.
+        # One victim has names of its own, the other has numbers, and the user says which is which.
         victim = "py:victim.py:named" if data == "d.jsonl" else "py:victim.py:scores"
         out, more = tmp_path / f"run-{data}", tmp_path / f"more-{data}"
-        done = run("attack", victim, data, *ATTACK[2:4], "--budget", "0.9", "--out", out)
+        mapped = [] if data == "d.jsonl" else ["--map-label", "bad=0", "--map-label", "good=1"]
+        done = run("attack", victim, data, *ATTACK[2:4], "--budget", "0.9", "--out", out, *mapped)
         assert done.exit_code == 0, done.stderr
         done = run("augment", out, "--out", more)
         assert done.exit_code == 0, done.stderr

@@ -352,7 +352,7 @@ def test_predict_prints_json_lines(trained):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(lines) == 20, done.stderr
     for line in lines:
-        assert set(line) == {"text", "label", "predicted", "scores"}
+        assert set(line) == {"text", "label", "predicted", "scores", "label_name", "predicted_name"}
         assert int(np.argmax(line["scores"])) == line["predicted"]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -189,6 +190,10 @@ def check_data(spec: str | Path, split: Split = "test") -> None:
     """Raise an error if DATA of the command line is not there, as far as can be seen without reading it."""
     text = str(spec)
     if has_name(text):
+        if Path(text).exists():
+            warnings.warn(
+                f"{text} is read as the data set of that name; for the file or folder, give ./{text}", stacklevel=2
+            )
         _locate_or_raise(get_dataset(text), split)
     elif text != "-":
         _check_path(text)

@@ -130,9 +130,9 @@ def label_by_predictions(
             for begin in range(0, len(texts), TOGETHER)
         ]
     )
+    without = "the text has no label" if len(texts) == 1 else f"the {len(texts):,} texts have no labels"
     warnings.warn(
-        f"the {len(texts):,} texts have no labels: the victim's own predictions count as right, so its accuracy before "
-        "an attack is 100 %",
+        f"{without}: the victim's own predictions count as right, so its accuracy before an attack is 100 %",
         stacklevel=2,
     )
     return replace(checked, labels=labels, own=None)
