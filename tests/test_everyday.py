@@ -15,7 +15,8 @@ from click.testing import CliRunner
 
 from discotext.cli import cli
 from discotext.cli.tables import Column, choose_columns
-from discotext.cli.texts import FlippedTexts, mark
+from discotext.cli.texts import paint
+from discotext.experiment.flipped import cut_pieces
 from discotext.experiment.record import Change
 from discotext.experiment.terms import ALIASES, TERMS, define
 from tests.conftest import EMPTY_RECORD
@@ -146,9 +147,9 @@ def test_terms_are_explained_by_name_and_all_together():
 
 def test_three_flipped_texts_follow_an_attack_with_names_of_classes(folder):
     shown = run("films.csv").stdout
-    assert "positive → negative (text 0)\nA [good → fine] film" in shown
-    assert shown.count("(text ") == 2  # the data has each text five times, and two of them flip
-    assert "(text " not in run("films.csv", "--json").stdout
+    assert "text 0: positive → negative, 1 of 3 words changed\nA [good → fine] film" in shown
+    assert shown.count("words changed\n") == 2  # the data has each text five times, and two of them flip
+    assert "words changed" not in run("films.csv", "--json").stdout
 
 
 def test_in_a_terminal_the_changed_words_are_coloured_and_lines_fit(folder):
@@ -159,24 +160,20 @@ def test_in_a_terminal_the_changed_words_are_coloured_and_lines_fit(folder):
     assert all(len(row.rstrip("\r")) <= 60 for row in plain.split("\n"))
 
 
-def test_flipped_texts_are_kept_by_fewest_changes_and_each_text_once():
-    base = replace(EMPTY_RECORD, text="one two three", words=3, status="reached")
-    one, two = Change(0, 0, 3, "one", "1"), Change(1, 4, 7, "two", "2")
-    kept = FlippedTexts()
-    kept.add([replace(base, id=number, text=base.text + " !" * number, changes=(one, two)) for number in range(5)])
-    kept.add([replace(base, id=4, text=base.text + " !" * 4, changes=(one,)), replace(base, id=7, status="improved")])
-    kept.add([replace(base, id=9, changes=(one, two))])  # the same text as that of 0
-    assert [(record.id, len(record.changes)) for record in kept.kept] == [(4, 1), (0, 2), (1, 2)]
-
-
-def test_a_text_is_marked_whatever_it_contains():
-    text = "\x1b[31mred\x1b[0m [bold] " + "word " * 100 + "end"
+def test_a_text_is_painted_whatever_it_contains():
+    text = "\x1b[31mred\x1b[0m [bold] " + "word " * 300 + "end"
     start = text.index("end")
-    shown = str(mark(text, [Change(0, start, start + 3, "end", "[b]\x07")], colour=False))
-    assert "\x1b" not in shown
-    assert "\x07" not in shown
-    assert shown.startswith("… word")
-    assert shown.endswith("word [end → [b]\\x07]")
+    change = Change(303, start, start + 3, "end", "[b]\x07")
+    record = replace(EMPTY_RECORD, text=text, changes=(change,), adversarial_text=text[:start] + change.new)
+    for colour in (True, False):
+        whole = str(paint(cut_pieces(record, whole=True), colour=colour))
+        assert "\x1b" not in whole
+        assert "\x07" not in whole
+        assert whole.startswith("\\x1b[31mred")
+        assert whole.count("word") == 300
+        short = str(paint(cut_pieces(record), colour=colour))
+        assert len(short) < 200
+        assert "[b]\\x07" in short
 
 
 def test_one_text_is_attacked_and_shown_before_and_after(folder):
@@ -186,7 +183,8 @@ def test_one_text_is_attacked_and_shown_before_and_after(folder):
     assert "A [good → fine] film of mice" in shown
     assert "after:\nA fine film of mice" in shown
     assert re.search(r"positive +0\.600 +0\.480", shown)
-    assert "flipped: 1 of 5 words changed, 1 allowed" in shown
+    assert "Flipped to negative by 1 changed word" in shown
+    assert "1 of 5 words changed, 1 allowed" in shown
     assert "good: great 1.00, fine 1.00" in shown or "good: fine 1.00, great 1.00" in shown
 
 
@@ -224,7 +222,7 @@ def test_wrong_command_lines_get_one_sentence(folder, arguments, status, said):
 
 def test_a_text_without_candidates_says_so(folder):
     shown = run("--text", "Mice and men").stdout
-    assert "not flipped: 0 of 3 words changed" in shown
+    assert "Not flipped: none of its words has a candidate." in shown
     assert "no word of it has a candidate" in shown
 
 

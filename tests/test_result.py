@@ -159,8 +159,17 @@ def test_examples_are_the_texts_with_the_fewest_changes_each_once(result, severa
 def test_of_equal_examples_the_more_acceptable_come_first(result):
     flipped = [record for record in result.records if len(record.changes) == 1 and record.succeeded]
     change = flipped[0].changes[0]
+    first = flipped[0]
     likely = [
-        replace(flipped[0], id=n, changes=(replace(change, accept=p),)) for n, p in ((7, 0.5), (8, 0.9), (9, 0.7))
+        # Other texts, since a text that occurs twice is shown once.
+        replace(
+            first,
+            id=n,
+            text=f"{first.text} {n}",
+            adversarial_text=f"{first.adversarial_text} {n}",
+            changes=(replace(change, accept=p),),
+        )
+        for n, p in ((7, 0.5), (8, 0.9), (9, 0.7))
     ]
     assert [record.id for record in choose_flipped(likely)] == [8, 9, 7]
 

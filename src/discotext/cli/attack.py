@@ -18,7 +18,7 @@ from discotext.cli.output import make_console, percent, print_message, write_jso
 from discotext.cli.output_options import wide_option
 from discotext.cli.progress import AttackProgress
 from discotext.cli.service_options import pop_service
-from discotext.cli.texts import FlippedTexts, mark, print_flipped
+from discotext.cli.texts import print_flipped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,6 +90,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.experiment.attack import make_job, perform
     from discotext.experiment.certificate import find_largest, make_certificates
     from discotext.experiment.classes import list_classes
+    from discotext.experiment.flipped import show_flipped
+    from discotext.experiment.report.showcase import choose_flipped
     from discotext.experiment.stand_in import ONCE
     from discotext.experiment.workload import estimate_work
     from discotext.text.candidates import make_candidates
@@ -128,14 +130,14 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if expected.seconds >= SLOW:
         print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
     verdicts: list[Record] = []
-    flipped = FlippedTexts()
+    flipped: list[Record] = []
     with AttackProgress(console, len(job.units)) as progress:
 
         def watch(done: int, units: int, made: Sequence[Record]) -> None:
             if passes is not None:
                 # All that a certificate needs; the texts of a long run would fill the memory.
                 verdicts.extend(replace(one, text="", adversarial_text="", refused={}) for one in made)
-            flipped.add(made)
+            flipped[:] = choose_flipped([*flipped, *made])
             progress.update(done, units, made)
 
         tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
@@ -154,13 +156,13 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             print_summary(summary, wide)
             print_differences(tally, summary)
     if not as_json and passes is None:
-        print_flipped(flipped.kept, list_classes(tally.settings))
+        print_flipped(flipped, list_classes(tally.settings))
     if price is not None:
         queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0) + ONCE
         print_message(console, f"about {queries:,} queries at {price:g} cost {queries * price:,.2f}")
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
-    gate.write(tally.summaries, [str(mark(one.text, one.changes, colour=False)) for one in flipped.kept])
+    gate.write(tally.summaries, [one.marked for one in show_flipped(flipped, list_classes(tally.settings))])
     report_failures(tally)
     if passes is None:
         gate.check(tally.summaries)

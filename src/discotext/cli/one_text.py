@@ -10,7 +10,7 @@ import click
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.progress import DelayedProgress
 from discotext.cli.service_options import pop_service
-from discotext.cli.texts import NEW, OLD, mark
+from discotext.cli.texts import NEW, OLD, paint
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,23 +87,22 @@ def choose_one(given: Sequence[Any], name: str) -> Any:
 
 def print_outcome(look: Look, outcome: Outcome) -> None:
     """Print the text before and after, the scores, and what was tried."""
-    from discotext.experiment.terms import define
+    from discotext.experiment.explanation import explain_outcome
+    from discotext.experiment.flipped import cut_pieces
 
     console = make_console()
     record = outcome.record
-    colour = console.color_system is not None
-    console.print(mark(record.text, record.changes, colour=colour, around=None), highlight=False)
+    pieces = list(cut_pieces(record, whole=True))
+    console.print(paint(pieces, colour=console.color_system is not None), highlight=False)
     if record.changes:
         console.print("\nafter:", style="bold")
-        console.print(mark_new(record.adversarial_text, record.text, record.changes), highlight=False)
+        console.print(paint(piece for piece in pieces if piece[0] != "old"), highlight=False)
     console.print()
     print_scores(console, outcome)
     console.print()
-    changed = f"{len(record.changes)} of {record.words} words changed, {record.budget} allowed"
-    head = "flipped" if record.succeeded else "not flipped"
     style = "bold green" if record.succeeded else "bold"
-    console.print(f"{head}: {changed}", style=style, highlight=False)
-    print_message(console, record.error or define(record.status) or record.status)
+    console.print(explain_outcome(outcome), style=style, highlight=False, markup=False)
+    print_message(console, f"{len(record.changes)} of {record.words} words changed, {record.budget} allowed")
     if record.status in ("improved", "unchanged"):
         print_message(console, "a larger --budget or --solver exact, which also proves, may find more")
     if look.truncated:
@@ -142,21 +141,6 @@ def print_scores(console: Console, outcome: Outcome) -> None:
         cells = [outcome.labels[number], f"{before[number]:.3f}", *([f"{last:.3f}"] if after is not None else []), bar]
         table.add_row(*cells, style="bold" if number == winner else "")
     console.print(table)
-
-
-def mark_new(adversarial: str, text: str, changes: Sequence[Any]) -> Any:
-    """The adversarial text with the new words marked."""
-    from rich.text import Text
-
-    from discotext.support.redaction import escape_unprintable
-
-    shown, at = Text(), 0
-    for change in sorted(changes, key=lambda change: change.start):
-        shown.append(escape_unprintable(text[at : change.start]))
-        shown.append(escape_unprintable(change.new), NEW)
-        at = change.end
-    shown.append(escape_unprintable(text[at:]))
-    return shown if str(shown) == escape_unprintable(adversarial) else Text(escape_unprintable(adversarial))
 
 
 def print_candidates(console: Console, look: Look, outcome: Outcome) -> None:

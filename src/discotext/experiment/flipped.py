@@ -9,6 +9,7 @@ from typing import Literal
 
 from discotext.experiment.record import Record
 from discotext.experiment.report.markup import Markup, element
+from discotext.experiment.report.showcase import choose_flipped
 from discotext.experiment.report.texts import order_changes
 from discotext.support.plain_text import shorten
 
@@ -92,41 +93,28 @@ class FlippedTexts(list[FlippedText]):
         return str(element("div", *(one.as_markup() for one in self)))
 
 
-def choose_flipped(records: Iterable[Record], n: int = 3) -> list[Record]:
-    """The flipped texts with the fewest changes, each text once; of equal ones those that people accept most easily.
-
-    Of the records of one text, that with the fewest changes is taken.
-    """
-    best: dict[int, Record] = {}
-    for record in records:
-        if record.succeeded and (record.id not in best or _rank(record) < _rank(best[record.id])):
-            best[record.id] = record
-    return sorted(best.values(), key=_rank)[:n]
-
-
-def _rank(record: Record) -> tuple[float, ...]:
-    return len(record.changes), -(record.all_accepted or 0.0), record.id
-
-
 def show_flipped(records: Iterable[Record], labels: Sequence[str], n: int = 3) -> FlippedTexts:
     """The chosen texts, with the names of their classes."""
 
     def name(number: int | None) -> str:
         return "–" if number is None else labels[number]
 
-    chosen = choose_flipped(records, n)
+    chosen = choose_flipped(list(records), n)
     return FlippedTexts(FlippedText(one, name(one.label), name(one.adversarial_predicted)) for one in chosen)
 
 
-def cut_pieces(record: Record) -> Iterator[tuple[Kind, str]]:
-    """The text in pieces: what was kept, and each old word with the new one after it."""
+def cut_pieces(record: Record, whole: bool = False) -> Iterator[tuple[Kind, str]]:
+    """The text in pieces: what was kept, and each old word with the new one after it.
+
+    whole: show all of a long text, not only what stands around its first changes.
+    """
     changes = order_changes(record)
     if changes is None:  # of another program: the changes do not lead to the text, so both are shown whole
         yield "old", _shorten_gap(record.text, first=True, last=True)
         yield "new", _shorten_gap(record.adversarial_text, first=True, last=True)
         return
-    shown = changes[:CHANGES]
-    long = len(record.text) > LONG
+    shown = changes if whole else changes[:CHANGES]
+    long = len(record.text) > LONG and not whole
     places = [0, *(place for change in shown for place in (change.start, change.end)), len(record.text)]
     gaps = [record.text[start:end] for start, end in list(pairwise(places))[::2]]
     for number, (gap, change) in enumerate(zip(gaps, [*shown, None], strict=True)):
