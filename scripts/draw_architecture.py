@@ -20,6 +20,7 @@ PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
 LAYERS = {
     "cli": "one file per command",
     "web": "the page of discotext serve",
+    "testing": "a check of robustness for test suites",
     "decoding": "networks of words, their scores and their best texts",
     "experiment": "tasks, records, summaries; execution/ and report/",
     "victims": "the classifiers under attack",

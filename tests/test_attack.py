@@ -296,7 +296,7 @@ def test_a_victim_that_answers_by_chance_gives_no_successes_without_a_change():
 
 @pytest.mark.parametrize(
     ("labels", "says"),
-    [([0, 5], "5"), ([1, 2], "2"), (["A", "B", "C"], "has 3 classes")],
+    [([0, 5], "5"), ([1, 2], "2"), (["A", "B", "C"], "'A', but the victim's classes have no names")],
 )
 def test_labels_the_victim_does_not_have_are_refused(labels, says):
     texts = [f"a good film {label}" for label in labels]
@@ -323,7 +323,7 @@ def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp
         ({"budget": 0}, "above 0"),
         ({"budget": "many"}, "many"),
         ({"words": -1}, "0 or more"),
-        ({"target": 5}, "choose 0 to 1"),
+        ({"target": 5}, "choose one of 0, 1"),
         ({"limit": 0}, "1 or more"),
     ],
 )

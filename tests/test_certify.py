@@ -176,9 +176,9 @@ def test_on_the_command_line(tmp_path, synonyms):
     data.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in zip(texts, labels, strict=True)))
     model = tmp_path / "model.py"
     model.write_text(
-        "labels = ['a', 'b']\n"
         "def scores(texts):\n"
         "    return [[0.5, sum(word in ('bad', 'awful') for word in text.split())] for text in texts]\n"
+        "scores.labels = ['a', 'b']\n"
     )
     common = ["--words", "1", "--words", "2", "--synonyms", str(synonyms), "--without", "all"]
     done = run_cli("certify", f"py:{model}:scores", str(data), *common, "--out", str(tmp_path / "run"))

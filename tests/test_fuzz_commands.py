@@ -481,7 +481,7 @@ def test_shares_mean_the_same_however_they_are_written(place):
         ({"limit": "all"}, "limit is 'all'; choose a whole number, 1 or more"),
         ({"seed": None}, "seed is None; choose a whole number, 0 or more"),
         ({"chunk": 0}, "chunk is 0; choose a whole number, 1 or more"),
-        ({"target": "positive"}, "target is 'positive'; choose a whole number, 0 or more"),
+        ({"target": "positive"}, "there is no class 'positive'; choose one of 0, 1"),
     ],
 )
 def test_wrong_settings_in_python_are_told_in_a_sentence(given, says):

@@ -41,7 +41,8 @@ def test_keys_are_the_fields_in_their_order_and_measures_stand_only_where_they_w
     assert list(EMPTY_RECORD.as_dict()) == names[:-3]
     judged = replace(EMPTY_RECORD, similarity=0.5)
     assert list(judged.as_dict()) == names[:-2]
-    assert set(COLUMNS) == {*names, "changed"} - {"refused", "unit"}
+    named = {"label_name", "predicted_name", "adversarial_predicted_name"}
+    assert set(COLUMNS) == {*names, "changed", *named} - {"refused", "unit"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from discotext.experiment.record import Record
 from discotext.experiment.report import make_page
 from discotext.experiment.report.change_statistics import count_kinds, count_pairs, count_tenths
 from discotext.experiment.report.figures import Strongest
-from discotext.experiment.report.texts import describe, make_data, order_changes
+from discotext.experiment.report.texts import describe, make_data, order_changes, select_texts
 from discotext.experiment.run import read_run
 from discotext.experiment.summary import summarise_run
 from discotext.text.words import split
@@ -271,10 +271,28 @@ def test_a_large_run_is_shown_in_part_and_says_so(tmp_path):
         read_run(folder(tmp_path / "run", [record(number) for number in range(n)], settings(n, ["disco"], ["0.2"])))
     )
     read = Reader(text)
-    assert "the first 500 of 520 texts" in read.all("section", id="texts")[0][2]
+    flipped = sum(len(split(TEXTS[number % len(TEXTS)])) > 0 for number in range(n))
     embedded = json.loads(read.all("script", id="data")[0][2])
-    assert [one[0] for one in embedded["texts"]] == list(range(500))
+    shown = [one[0] for one in embedded["texts"]]
+    assert len(shown) == 500
+    assert shown == sorted(shown)
+    said = read.all("section", id="texts")[0][2]
+    others = n - flipped
+    assert f"The page holds 500 of 520 texts: {500 - others} of the {flipped} that the strongest attack" in said
+    assert f"and {others} of the {others} others" in said
+    assert f"not typical ones; {500 - others} are listed below" in read.all("header")[0][2]
     assert len(read.all("article")) == 20
+
+
+def test_a_selection_has_room_for_texts_that_were_not_flipped_and_says_what_is_there(tmp_path):
+    n = 1200
+    found = [record(8, status="improved" if number % 2 else "reached", id=number) for number in range(n)]
+    selection = select_texts(Strongest.of(read_run(folder(tmp_path / "run", found, settings(n, ["disco"], ["0.2"])))))
+    assert len(selection.numbers) == 500
+    assert selection.flipped == (375, 600)
+    assert selection.others == (125, 600)
+    assert selection.numbers == sorted({*range(0, 750, 2), *range(1, 250, 2)})
+    assert "Flipped texts are more frequent here than in the run" in str(selection)
 
 
 def invoke(*arguments):

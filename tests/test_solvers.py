@@ -13,6 +13,7 @@ from discotext.core.problem import count_changes
 from discotext.core.reach import Reach
 from discotext.core.wrappers import Counted
 from discotext.search import Search, Stop
+from discotext.search.cost import greedy_passes
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.pruning import Kept, prune
 from discotext.search.rounds import climb_greedily
@@ -39,7 +40,6 @@ from discotext.solvers import (
     StochasticGreedy,
     make_solver,
 )
-from discotext.solvers.disco import greedy_passes
 from discotext.solvers.genetic import weigh
 from discotext.solvers.particle_swarm import accelerate
 from discotext.theory import Changes, LinearBag, best_among, greedy, make_random_recurrent_unit, subset_sum

@@ -11,7 +11,7 @@ from discotext.core.cache import Cached
 from discotext.core.problem import count_changes
 from discotext.core.wrappers import Counted
 from discotext.search import Proposal, Search, Solver, Stop
-from discotext.search.pruning import Kept, exchange_down, prune, undo_singly
+from discotext.search.pruning import MANY, Kept, exchange_down, prune, undo_singly
 from discotext.search.tuning import DEFAULT
 from discotext.solvers import Disco, DiscoAdam, Exact, GradientGreedy, Greedy, LeftToRight, Random, RankedGreedy
 from discotext.theory import subset_sum
@@ -100,6 +100,32 @@ def test_pruning_leaves_no_change_that_could_go(gradients):
             fewer[position] = 0
             if fewer.any():
                 assert networks.score(np.array([row]), fewer[None])[0] < floors[row]
+
+
+@pytest.mark.parametrize("interacting", [False, True])
+def test_many_changes_are_undone_in_runs_and_none_that_could_go_is_left(interacting):
+    rng = np.random.default_rng(1)
+    n = 300
+    gains, pairs = rng.exponential(size=n), rng.normal(scale=0.5, size=n - 1) * interacting
+    batch = Batch.of([Problem((2,) * n, n)])
+
+    def value(choices):
+        return choices @ gains + (choices[:, 1:] * choices[:, :-1]) @ pairs
+
+    asked = []
+    oracle = FunctionOracle(batch, lambda problem, choice: asked.append(1) or float(value(np.array([choice]))[0]))
+    choices = np.ones((1, n), dtype=np.int32)
+    scores, floors = value(choices), value(choices) * 0.8
+    kept = Kept(np.arange(1), choices.copy(), scores, floors, np.zeros(1, dtype=bool))
+    undo_singly(oracle, kept, kept.several())
+    left = int(count_changes(kept.choices)[0])
+    assert kept.scores[0] >= floors[0]
+    assert MANY < left < n
+    # One in each round would take about n²/2 − left²/2.
+    assert len(asked) < 10 * n
+    undone = np.repeat(kept.choices, left, axis=0)
+    undone[np.arange(left), np.flatnonzero(kept.choices[0])] = 0
+    assert (value(undone) < floors[0]).all()
 
 
 def test_exchanging_finds_fewer_changes_than_undoing_alone():

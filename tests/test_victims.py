@@ -326,10 +326,10 @@ def test_a_single_logit_becomes_two_columns_that_differ_by_it():
 def test_what_a_single_number_means_is_settled_by_the_first_texts_and_not_by_the_question_for_labels():
     victim = FunctionVictim(lambda texts: [0.5 if text == "a" else 4.0 for text in texts])
     assert victim.labels == ("0", "1")
-    assert victim.score_reader.format == ScoreFormat(("0", "1"), "auto")
+    assert victim.score_reader.format == ScoreFormat(("0", "1"), "auto", False)
     assert victim.scores(["b"]).tolist() == [[-2.0, 2.0]]
     assert victim.scores(["a"]).tolist() == [[-0.25, 0.25]]  # settled, though the number could be a probability
-    assert victim.score_reader.format == ScoreFormat(("0", "1"), "logit")
+    assert victim.score_reader.format == ScoreFormat(("0", "1"), "logit", False)
     stated = FunctionVictim(lambda texts: [0.5] * len(texts), binary="logit")
     assert stated.scores(["b"]).tolist() == [[-0.25, 0.25]]
     hard = FunctionVictim(lambda texts: [len(text) % 2 for text in texts], binary="probability")
@@ -415,7 +415,7 @@ def test_answers_that_change_their_meaning_are_refused():
     victim.scores(["a"])
     with pytest.raises(
         ValueError,
-        match=r"returned 3; expected a probability between 0 and 1, as .*; for logits, pass binary='logit'",
+        match=r"returned 3; expected a probability between 0 and 1, as .*; for logits, say so \(binary= of Func",
     ):
         victim.scores(["abc"])
     with pytest.raises(ValueError, match="returned scores of NEG, POS; expected cold, warm"):

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from discotext.victims.encoded import Encoded as Encoded
     from discotext.victims.function import FunctionVictim as FunctionVictim
     from discotext.victims.huggingface import HuggingFaceVictim as HuggingFaceVictim
+    from discotext.victims.neural.victim import NeuralVictim as NeuralVictim
+    from discotext.victims.remote import HttpVictim as HttpVictim
     from discotext.victims.scikit import SklearnVictim as SklearnVictim
+    from discotext.victims.spacy_pipeline import SpacyVictim as SpacyVictim
     from discotext.victims.victim import Victim as Victim
 
 _HOMES = {
@@ -42,7 +45,10 @@ _HOMES = {
     "victims.encoded": ["Encoded"],
     "victims.function": ["FunctionVictim"],
     "victims.huggingface": ["HuggingFaceVictim"],
+    "victims.neural.victim": ["NeuralVictim"],
+    "victims.remote": ["HttpVictim"],
     "victims.scikit": ["SklearnVictim"],
+    "victims.spacy_pipeline": ["SpacyVictim"],
     "victims.victim": ["Victim"],
 }
 _NAMES = ("solvers", "core", "search", "data", "text", "victims", "experiment", "language", "decoding")

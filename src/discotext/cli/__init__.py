@@ -20,6 +20,7 @@ SECTIONS = {
         "report": "Print the results of a run, and write them as an HTML page.",
         "merge": "Merge the shards of an attack into one run.",
         "augment": "Write a run's texts and its successful attacks as training data.",
+        "terms": "Explain the columns of tables and the words of reports.",
     },
     "Decode": {
         "decode": "Choose the best word at each position, under language models.",

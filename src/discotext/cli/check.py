@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from discotext.cli.data_options import pop_columns
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import (
@@ -17,6 +18,7 @@ from discotext.cli.options import (
     victim_argument,
 )
 from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.service_options import pop_service, service_options
 
 MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -28,16 +30,16 @@ MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "re
 @seed_option("Data")
 @column_options
 @trust_option
+@service_options
 @json_option("one JSON object instead of a table")
 def command(
     victim: str,
     data: str,
     limit: int,
     seed: int,
-    text_column: str | None,
-    label_column: str | None,
     trust: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Check whether a classifier is fit to be attacked.
 
@@ -52,13 +54,14 @@ def command(
     """
     from discotext.experiment.preflight import check_inputs
 
+    service = pop_service(victim, options)
     check_inputs(victim, data)
     from rich.text import Text
 
     from discotext.victims.check import check_victim
     from discotext.victims.registry import load_victim_and_data
 
-    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
+    model, examples = load_victim_and_data(victim, data, pop_columns(options), limit, seed, trust, service)
     with make_console(stderr=True).status(f"checking on {len(examples)} texts"):
         findings = check_victim(model, examples, seed=seed)
     fit = not any(one.verdict == "wrong" for one in findings)

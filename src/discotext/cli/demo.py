@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discotext.cli.figures import print_summary
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import FOLDER
-from discotext.cli.output import make_console, percent, print_summary
+from discotext.cli.output import make_console, percent
 from discotext.cli.progress import AttackProgress, TrainingProgress
 from discotext.cli.train import print_training
 
@@ -72,11 +73,13 @@ def command(out: Path, texts: int, budget: str) -> None:
     console.print(f"\n[bold]2  Attacking {texts} unseen sentences[/] with {', '.join(SOLVERS)}", highlight=False)
     run = out / f"run-{allowed}-{texts}"
     with AttackProgress(console, 1) as progress:
-        result = compare(str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=progress.update)
+        result = compare(
+            str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=progress.update, progress=False
+        )
     print_summary(result.summary)
     print_examples(result.select("disco"), list(result.settings["labels"]))
     target = run / "report.html"
-    write_atomically(target, make_page(read_run(run)))
+    write_atomically(target, make_page(read_run(run), str(run)))
     print_conclusion(result.summary)
     print_bracket(result.select("exact"))
     make_console().print(f"\nAll texts are in {target}", soft_wrap=True)

@@ -3,6 +3,7 @@
     1     a mistake of the user's, or trouble with a file, a model or a service
     2     a wrong command line (reported by click)
     3     a run that finished, but in which the victim failed on most texts
+    4     a run that finished, and found less accuracy under attack than `--fail-under` asks for
     130   Ctrl-C
 
 Warnings are printed in the same form, without the line of code that issued them.
@@ -40,6 +41,12 @@ class VictimFailedError(CommandError):
     """The run is finished, but its figures mean little; status 3."""
 
     exit_code = 3
+
+
+class TooLowError(CommandError):
+    """The accuracy under attack is below what was asked for; status 4."""
+
+    exit_code = 4
 
 
 class InterruptError(CommandError):

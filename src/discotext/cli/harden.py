@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discotext.cli.data_options import pop_columns
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.names import MODELS, join_names
 from discotext.cli.number_types import Count, Number
@@ -102,8 +103,6 @@ def command(
     share: float,
     passes: int,
     test_limit: int,
-    text_column: str | None,
-    label_column: str | None,
     out: Path,
     as_json: bool,
     **options: Any,
@@ -126,6 +125,7 @@ def command(
     from discotext.data.registry import check_data
     from discotext.support.extras import flush_denormals_globally
 
+    columns = pop_columns(options)
     check_data(data, "train")
     if options["test"]:
         check_data(options["test"])
@@ -143,7 +143,7 @@ def command(
             candidates=make_candidates(synonyms=synonyms, without=without),
             others={path.stem: make_candidates(synonyms=[path], without=without) for path in others},
             budgets=Budgets(share=share, passes=passes, test=test_limit),
-            columns=(text_column, label_column),
+            columns=columns,
             out=out,
             progress=progress.update,
             **options,

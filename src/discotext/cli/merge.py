@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from discotext.cli.figures import print_summary
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.options import RUN_FOLDER
-from discotext.cli.output import print_summary
 
 
 @click.command(cls=GroupedCommand)

@@ -8,10 +8,12 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from discotext.cli.data_options import map_label_option, target_option, unlabelled_option
 from discotext.cli.help import Decorator, argument, combine, option
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
 from discotext.cli.number_types import Count, Number
 from discotext.cli.query_options import query_options
+from discotext.cli.service_options import service_options
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
@@ -52,18 +54,20 @@ def complete_victim(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 victim_argument = argument(
     "victim",
-    "A folder written by `discotext train`, hf:NAME_OR_FOLDER (Hugging Face), sklearn:FILE (scikit-learn, saved with "
-    "skops), py:MODULE_OR_FILE:FUNCTION (Python function), or http(s)://URL (web service).",
+    "A folder written by `discotext train`, hf:NAME_OR_FOLDER (Hugging Face; a folder also without hf:), FILE.skops or "
+    "sklearn:FILE (scikit-learn), py:MODULE_OR_FILE:NAME (Python function or model), or http(s)://URL (web service).",
     shell_complete=complete_victim,
 )
 
 
-def data_argument(split: str) -> Decorator:
+def data_argument(split: str, *, required: bool = True) -> Decorator:
     """DATA; of a named data set, the command takes this split."""
     return argument(
         "data",
-        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl or .parquet file with "
-        "texts and labels; or - for JSON lines on standard input.",
+        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl, .json, .parquet or "
+        ".xlsx file with texts and labels; a folder of text files by class, or one written by save_to_disk; or - for "
+        "CSV, TSV or JSON lines on standard input.",
+        required=required,
         shell_complete=complete_data,
     )
 
@@ -78,7 +82,8 @@ column_options = combine(
             help=f"Column with the {name}s.",
         )
         for name in ("text", "label")
-    )
+    ),
+    map_label_option,
 )
 trust_option = option(
     "--trust", section="Data", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
@@ -299,17 +304,11 @@ attack_options = combine(
         metavar="N",
         help="Number of words that may change, instead of --budget. Repeatable.",
     ),
-    option(
-        "--target",
-        section="Attack",
-        type=Count(0),
-        metavar="CLASS",
-        show_default="any wrong class",
-        help="Target class, as a number from 0.",
-    ),
+    target_option,
     seed_option("Attack"),
     limit_option("Attack"),
     column_options,
+    unlabelled_option,
     trust_option,
     option(
         "--out",
@@ -331,6 +330,7 @@ attack_options = combine(
     ),
     candidate_options,
     query_options,
+    service_options,
     worker_options,
     option(
         "--shard",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
+from discotext.cli.data_options import pop_columns
 from discotext.cli.help import GroupedCommand
 from discotext.cli.options import (
     column_options,
@@ -17,6 +19,7 @@ from discotext.cli.options import (
 )
 from discotext.cli.output import write_json
 from discotext.cli.progress import make_progress
+from discotext.cli.service_options import pop_service, service_options
 
 CHUNK = 512  # texts scored before their lines are written
 
@@ -28,31 +31,36 @@ CHUNK = 512  # texts scored before their lines are written
 @seed_option("Data")
 @column_options
 @trust_option
+@service_options
 def command(
     victim: str,
     data: str,
-    text_column: str | None,
-    label_column: str | None,
     limit: int | None,
     seed: int,
     trust: bool,
+    **options: Any,
 ) -> None:
     """Print a classifier's predictions as JSON lines.
 
-    Each line has the text, its label, the predicted class and the scores of all classes. Classes are numbered from 0.
+    Each line has the text, its label, the predicted class and the scores of all classes. Classes are numbered from 0,
+    and named in label_name and predicted_name. Labels are not needed; lines of text on standard input will do.
 
     \b
     Examples:
       discotext predict victim movie_reviews --limit 20
       discotext predict sklearn:model.skops reviews.csv > predictions.jsonl
-      echo '{"text": "A fine film", "label": 1}' | discotext predict victim -
+      echo "A fine film" | discotext predict victim -
     """
     from discotext.experiment.preflight import check_inputs
 
+    service = pop_service(victim, options)
     check_inputs(victim, data)
-    from discotext.victims.registry import load_victim_and_data
+    from discotext.victims.registry import load_texts, load_victim
 
-    model, examples = load_victim_and_data(victim, data, (text_column, label_column), limit, seed, trust)
+    columns = pop_columns(options)
+    model = load_victim(victim, trust, service)
+    examples, labelled = load_texts(model, data, columns)
+    examples = examples if limit is None else examples.sample(limit, seed)
     from discotext.core.objectives import predictions
     from discotext.victims.victim import compute_scores
 
@@ -63,5 +71,13 @@ def command(
             for text, label, predicted, row in zip(
                 texts, labels.tolist(), predictions(scores).tolist(), scores, strict=True
             ):
-                write_json({"text": text, "label": label, "predicted": predicted, "scores": row.tolist()})
+                found = {
+                    "text": text,
+                    "label": label if labelled else None,
+                    "predicted": predicted,
+                    "scores": row.tolist(),
+                    "label_name": model.labels[label] if labelled else None,
+                    "predicted_name": model.labels[predicted],
+                }
+                write_json(found)
             sys.stdout.flush()

@@ -3,86 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from discotext.cli.output import make_console, print_message
+from discotext.experiment.progress import AttackProgress as AttackProgress
+from discotext.support.progress import StageProgress as StageProgress
+from discotext.support.progress import make_progress as make_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    from discotext.experiment.record import Record
     from discotext.victims.neural.training import TrainingState
 
-LOG_INTERVAL = 60.0  # seconds between lines of progress where there is no terminal
 DELAY = 2.0  # seconds before a delayed bar is shown
-
-
-def make_progress(console: Console | None = None) -> Progress:
-    """Make a bar with a description, a percentage and the time left; it disappears when it is done."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f} %"),
-        TimeRemainingColumn(),
-        console=console or make_console(stderr=True),
-        transient=True,
-    )
-
-
-class AttackProgress:
-    """A bar that also shows how many attacks have succeeded so far, how fast, and on which workers.
-
-    Without a terminal, as in the log of a cluster, it prints one line a minute.
-    """
-
-    def __init__(self, console: Console, units: int) -> None:
-        self.console = console
-        self.progress = make_progress(console)
-        self.task = self.progress.add_task("attacking", total=units)
-        self.tried = self.succeeded = 0
-        self.workers: str | None = None
-        self.printed = time.monotonic()
-
-    def __enter__(self) -> AttackProgress:
-        self.progress.__enter__()
-        self._restart_clock()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.progress.__exit__(*error)
-
-    def _restart_clock(self) -> None:
-        self.began, self.texts = time.monotonic(), 0
-
-    def update(self, done: int, units: int, records: Sequence[Record]) -> None:
-        """Count the records of a unit. done, units: units done, and in all."""
-        self.tried += sum(record.attacked for record in records)
-        self.succeeded += sum(record.succeeded for record in records)
-        self.texts += len(records)
-        self.progress.update(self.task, completed=done, total=units)
-        self._refresh()
-
-    def update_workers(self, workers: str) -> None:
-        """Show which workers are running."""
-        if self.workers is None:
-            self._restart_clock()  # records of an earlier run were only read, which is fast
-        self.workers = workers
-        self._refresh()
-
-    def _refresh(self) -> None:
-        description = f"{self.succeeded} of {self.tried} attacks succeeded"
-        if self.texts:
-            description += f", {self.texts / max(time.monotonic() - self.began, 1.0):.1f} texts/s"
-        if self.workers:
-            description += f" ({self.workers})"
-        self.progress.update(self.task, description=description)
-        if not self.console.is_terminal and time.monotonic() - self.printed >= LOG_INTERVAL:
-            self.printed = time.monotonic()
-            print_message(self.console, f"{self.progress.tasks[0].percentage:.0f} %: {description}")
 
 
 class DelayedProgress:
@@ -106,33 +39,6 @@ class DelayedProgress:
         self.progress.update(self.tasks[activity], completed=done)
         if time.perf_counter() - self.began > DELAY:
             self.progress.start()  # which does nothing once it has started
-
-
-class StageProgress:
-    """A bar for one stage of a long piece of work after another; without a terminal, a line for each stage."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.progress = make_progress(console)
-        self.task = self.progress.add_task("", total=1.0)
-        self.stage = ""
-
-    def __enter__(self) -> StageProgress:
-        self.progress.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.progress.__exit__(*error)
-
-    def update(self, activity: str, done: float) -> None:
-        """Show how much of an activity is done. What stands before a colon names the stage."""
-        stage = activity.partition(": ")[0] if activity[:1].isdigit() else activity
-        if stage != self.stage:
-            self.stage = stage
-            self.progress.reset(self.task, total=1.0)
-            if not self.console.is_terminal:
-                print_message(self.console, stage)
-        self.progress.update(self.task, completed=done, description=activity)
 
 
 class TrainingProgress:

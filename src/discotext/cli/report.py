@@ -1,4 +1,4 @@
-"""discotext report: the results of a run, as a table, an HTML page and files."""
+"""discotext report: the results of a run, or of two side by side, as a table, an HTML page and files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discotext.cli.compared_runs import report_pair
+from discotext.cli.figures import print_certificates, print_summary
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
-from discotext.cli.output import make_console, make_table, print_certificates, print_summary, write_json
+from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.output_options import wide_option
 from discotext.cli.progress import DelayedProgress
 
 if TYPE_CHECKING:
@@ -18,14 +21,22 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
-@argument("run", "A folder written by attack, compare or merge. The run need not be finished.", type=RUN_FOLDER)
+@argument(
+    "runs",
+    "A folder written by attack, certify, compare or merge; the run need not be finished. Or two of them, which are "
+    "then compared text by text.",
+    type=RUN_FOLDER,
+    nargs=-1,
+    required=True,
+    metavar="RUN [RUN]",
+)
 @option(
     "--html",
     "html_file",
     section="Output",
     type=OUTPUT_FILE,
     metavar="FILE",
-    show_default="RUN/report.html",
+    show_default="RUN/report.html; of two runs, compared.html in the second",
     help="HTML page: one file that works offline.",
 )
 @option("--csv", "csv_file", section="Output", type=OUTPUT_FILE, metavar="FILE", help="Also write the records as CSV.")
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
     help="Also write the records as Parquet (needs discotext[parquet]).",
 )
 @json_option("one JSON object per budget instead of tables")
+@wide_option
 @option(
     "--solver",
     "solvers",
@@ -61,7 +73,7 @@ if TYPE_CHECKING:
     help="Measure how fluent successful attacks are, with a causal language model (needs discotext[hf]).",
 )
 def command(
-    run: Path,
+    runs: tuple[Path, ...],
     html_file: Path | None,
     csv_file: Path | None,
     parquet_file: Path | None,
@@ -69,10 +81,14 @@ def command(
     sentence_encoder: str | None,
     language_model: str | None,
     as_json: bool,
+    wide: bool,
 ) -> None:
     """Print the results of a run, and write them as an HTML page.
 
     With a sentence encoder or a language model, successful attacks are compared with their original texts.
+
+    Two runs are compared on the texts that both have, for each budget and solver that both have: accuracy under attack,
+    the difference with a 95 % interval, McNemar's exact p-value, and the texts that only one of them holds.
 
     \b
     Examples:
@@ -80,7 +96,21 @@ def command(
       discotext report run --html results.html --csv records.csv
       discotext report run --solver disco --json
       discotext report run --language-model gpt2
+      discotext report hardened/before hardened/after
     """
+    if len(runs) > 1:
+        files = {"--csv": csv_file, "--parquet": parquet_file}
+        models = {"--sentence-encoder": sentence_encoder, "--language-model": language_model}
+        given = [name for name, value in (files | models).items() if value is not None]
+        if len(runs) > 2:
+            raise click.UsageError(
+                f"{len(runs)} runs are given; report compares two at most, so compare them in pairs."
+            )
+        if given:
+            raise click.UsageError(f"{given[0]} is for a single run; give one RUN, or leave it out.")
+        report_pair((runs[0], runs[1]), solvers, html_file, as_json)
+        return
+    run = runs[0]
     from discotext.experiment.report import make_page, write_csv, write_parquet
     from discotext.experiment.run import read_run
     from discotext.support.files import write_atomically
@@ -99,17 +129,17 @@ def command(
             write_json(certificate.as_dict())
     else:
         for _, summary in found.begun:
-            print_summary(summary)
+            print_summary(summary, wide)
             if found.judges:
                 print_quality(summary, found.judges)
         if found.certificates:
-            print_certificates(found.certificates, found.settings["certify"]["passes"])
+            print_certificates(found.certificates, found.settings["certify"]["passes"], wide)
     target = html_file or run / "report.html"
-    write_atomically(target, make_page(found))
+    write_atomically(target, make_page(found, str(run)))
     click.echo(f"wrote {target}", err=True)
     for file, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if file is not None:
-            write(file, found.records)
+            write(file, found.records, found.labels)
             click.echo(f"wrote {len(found.records):,} rows to {file}", err=True)
 
 

@@ -12,6 +12,7 @@ from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import accept_option, candidate_options, trust_option, victim_argument
 from discotext.cli.output import make_console, print_message
+from discotext.cli.service_options import pop_service, service_options
 from discotext.support.extras import require
 
 
@@ -36,6 +37,7 @@ from discotext.support.extras import require
 @trust_option
 @accept_option(multiple=False)
 @candidate_options
+@service_options
 def command(victim: str, port: int | None, show: bool | None, trust: bool, **options: Any) -> None:
     """Type a text on a local web page, and watch attacks on it.
 
@@ -54,17 +56,21 @@ def command(victim: str, port: int | None, show: bool | None, trust: bool, **opt
     from discotext.experiment.preflight import check_victim_path, is_network
     from discotext.support.extras import flush_denormals_globally
 
+    service = pop_service(victim, options)
     check_victim_path(victim)
     if is_network(victim):
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.experiment.one_text import TextAttacker
     from discotext.text.candidates import make_candidates
+    from discotext.victims.registry import load_victim
     from discotext.web.model import SharedModel
     from discotext.web.server import PATIENCE, Server
 
     console = make_console(stderr=True)
     print_message(console, f"loading {victim}")
-    model = SharedModel(TextAttacker(victim, make_candidates(**options), trust=trust, patience=PATIENCE))
+    model = SharedModel(
+        TextAttacker(load_victim(victim, trust, service), make_candidates(**options), patience=PATIENCE)
+    )
     model.warm_up()
 
     server = Server(model, port)

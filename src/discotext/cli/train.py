@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from discotext.cli.data_options import pop_columns
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.names import MODELS, POOLS
 from discotext.cli.number_types import Count, Number
@@ -107,9 +108,8 @@ def command(
     synonyms: tuple[Path, ...],
     without: tuple[str, ...],
     overwrite: bool,
-    text_column: str | None,
-    label_column: str | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Train a classifier on a data set, and print its test accuracy.
 
@@ -128,6 +128,7 @@ def command(
     from discotext.support.extras import flush_denormals_globally, require
 
     # Mistakes in the command line are reported before anything slow begins.
+    columns = pop_columns(options)
     check_data(data, "train")
     if test:
         check_data(test)
@@ -146,7 +147,7 @@ def command(
                 test=test,
                 vectors=vectors,
                 limit=limit,
-                columns=(text_column, label_column),
+                columns=columns,
                 settings={
                     "kind": kind,
                     "pool": pool,

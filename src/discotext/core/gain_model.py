@@ -45,8 +45,14 @@ class GainModel:
     def _forget(self) -> None:
         self.choices = np.zeros((0, len(self.first)), dtype=np.int32)
         self.answers = np.zeros(0)
-        self._added = np.zeros((0, len(self.prior)))  # (R, K) what each candidate adds to κ with each answer
+        self._said = np.zeros(0)  # (R,) what the choices gain according to the prior
+        self._room = np.zeros((0, len(self.prior)))  # holds `_added`, and space for more rows
         self._inverse = np.zeros((0, 0))  # (R, R) of the covariance of the answers
+
+    @property
+    def _added(self) -> Floats:
+        """(R, K) what each candidate adds to κ with each answer; 0 for the originals."""
+        return self._room[: len(self.answers)]
 
     def learn(self, choices: Choices, gains: Floats) -> None:
         """Learn what choices (R, n) gain over the original (R,)."""
@@ -54,13 +60,19 @@ class GainModel:
             choices = np.concatenate([self.choices, choices])[-MOST // 2 :]
             gains = np.concatenate([self.answers, gains])[-MOST // 2 :]
             self._forget()
+        if len(self._room) < len(self.answers) + len(gains):
+            # Twice the rows at once: to copy all of them for each answer would take longer than all the rest.
+            larger = np.zeros((max(2 * len(self._room), len(self.answers) + len(gains)), len(self.prior)))
+            larger[: len(self.answers)] = self._added
+            self._room = larger
         for choice, gain in zip(choices, gains.tolist(), strict=True):
             self._learn_one(choice, gain)
+        self.choices = np.concatenate([self.choices, choices])
 
     def _learn_one(self, choice: Choices, gain: float) -> None:
-        here, changes = self.first + choice, max(float(np.count_nonzero(choice)), 1.0)
-        said = float(self.prior[here].sum())
-        across = self._vary(self._added[:, here].sum(axis=1), self._sum(self.choices), said)
+        changes = max(float(np.count_nonzero(choice)), 1.0)
+        said = self._sum(choice)
+        across = self._vary(self._overlap(choice), self._said, said)
         own = float(self._vary(np.asarray(changes), said, said)) + NOISE * self.size**2 * changes
         # The inverse grows by a row and a column: the textbook formula for blocks.
         solved = self._inverse @ across
@@ -70,16 +82,15 @@ class GainModel:
         )
         added = SHARED * (choice != 0)[self.position] + (1 - SHARED) * (choice[self.position] == self.number)
         added[self.first] = 0.0
-        self._added = np.vstack([self._added, added])
-        self.choices = np.vstack([self.choices, choice])
+        self._room[len(self.answers)] = added
+        self._said = np.append(self._said, said)
         self.answers = np.append(self.answers, gain)
 
     def expect(self, choice: Choices) -> float:
         """What a choice is expected to gain over the original."""
-        here = self.first + choice
-        said, before = float(self.prior[here].sum()), self._sum(self.choices)
-        across = self._vary(self._added[:, here].sum(axis=1), before, said)
-        return said + float(across @ (self._inverse @ (self.answers - before)))
+        said = self._sum(choice)
+        across = self._vary(self._overlap(choice), self._said, said)
+        return said + float(across @ (self._inverse @ (self.answers - self._said)))
 
     def find_gains(self, choice: Choices) -> Floats:
         """(K,) what each candidate, put in its place in this choice, gains; with the benefit of the doubt."""
@@ -87,8 +98,8 @@ class GainModel:
         step = self.prior - self.prior[here][self.position]
         mean, variance = step, self._vary_steps(choice, step)
         if len(self.answers):
-            said, total = self._sum(self.choices), float(self.prior[here].sum())
-            overlap = self._added[:, here].sum(axis=1)
+            said, total = self._said, self._sum(choice)
+            overlap = self._overlap(choice)
             moved = overlap[:, None] + self._added - self._added[:, here][:, self.position]
             change = self._vary(moved, said[:, None], total + step) - self._vary(overlap, said, total)[:, None]
             missed = self.answers - said
@@ -102,9 +113,14 @@ class GainModel:
         found[here] = 0.0
         return np.asarray(found)
 
-    def _sum(self, choices: Choices) -> Floats:
-        """(R,) what choices gain according to the prior."""
-        return np.asarray(self.prior[self.first + choices].sum(axis=1))
+    def _sum(self, choice: Choices) -> float:
+        """What a choice gains according to the prior."""
+        return float(self.prior[self.first + choice].sum())
+
+    def _overlap(self, choice: Choices) -> Floats:
+        """(R,) κ of a choice with each of those that were answered; what is not changed adds nothing."""
+        changed = np.flatnonzero(choice)
+        return np.asarray(self._added[:, self.first[changed] + choice[changed]].sum(axis=1))
 
     def _vary(self, shared: Floats, left: Floats | float, right: Floats | float) -> Floats:
         """The covariance of choices of which κ and both sums of the prior are known."""

@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from discotext.data.labels import list_some, shorten
 
 TEXT_NAMES = ("text", "sentence", "review", "content", "question")
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 LABEL_NAMES = ("label", "labels", "class", "target", "category", "sentiment")
+WITHOUT_LABELS = "or, to attack texts without labels, use --unlabelled (in Python, pass a list of the texts alone)"
+
+
+class Columns(NamedTuple):
+    """How a user wants data to be read.
+
+    text, label: the columns of the texts and the labels, if given. rename: other labels for some of those in the data.
+    unlabelled: whether a victim's own predictions are the labels.
+    """
+
+    text: str | None = None
+    label: str | None = None
+    rename: Mapping[str, str] | None = None
+    unlabelled: bool = False
+
+
+AnyColumns = Columns | tuple[str | None, str | None]
+
+
+def parse_renames(given: Sequence[str]) -> dict[str, str]:
+    """Labels of the data and what they are to be called, from "OLD=NEW"; the last "=" divides the two.
+
+    >>> parse_renames(["-1=negative", "1=positive"])
+    {'-1': 'negative', '1': 'positive'}
+    """
+    found: dict[str, str] = {}
+    for one in given:
+        old, mark, new = (half.strip() for half in one.rpartition("="))
+        if not mark or not old or not new:
+            raise ValueError(f"--map-label is {one!r}; give a label of the data and a class, such as good=positive")
+        if found.setdefault(old, new) != new:
+            raise ValueError(f"--map-label gives {old!r} two classes, {found[old]} and {new}; give one")
+    return found
 
 
 def choose_columns(
@@ -30,6 +63,19 @@ def choose_columns(
     if text == label:
         raise ValueError(f"{where}: the column {text!r} is given for both the text and the label; choose two columns")
     return text, label
+
+
+def choose_text_and_label(
+    columns: Sequence[str], text_column: str | None, label_column: str | None, where: str
+) -> tuple[str, ...]:
+    """Choose the column of the texts, and that of the labels if there is one, where they are not needed.
+
+    >>> choose_text_and_label(["id", "Review"], None, None, "reviews.csv")
+    ('Review',)
+    """
+    if label_column is not None or any(column.strip().lower() in LABEL_NAMES for column in columns):
+        return choose_columns(columns, text_column, label_column, where)
+    return (choose_text_column(columns, text_column, where),)
 
 
 def choose_text_column(columns: Sequence[str], text_column: str | None, where: str) -> str:
@@ -53,7 +99,9 @@ def _choose_column(columns: Sequence[str], wanted: str | None, usual: Sequence[s
         return found[0]
     found = [column for column in columns if column.strip().lower() in usual]
     if not found:
-        raise ValueError(f"{where} has no column with a usual name for the {role}; {there}: choose one with {option}")
+        without = f", {WITHOUT_LABELS}" if role == "label" else ""
+        usually = f"{where} has no column with a usual name for the {role}; {there}: choose one with {option}"
+        raise ValueError(usually + without)
     if len(found) > 1:
         several = " and ".join(map(repr, found))
         raise ValueError(f"{where}: the columns {several} could each be the {role}; choose one with {option}")

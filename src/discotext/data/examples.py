@@ -10,14 +10,14 @@ rows are chosen depends only on the seed, and they stay in their original order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from discotext.core.arrays import Ints
 from discotext.data.columns import choose_columns, pick
-from discotext.data.labels import find_own_names, is_missing, number_labels, shorten
+from discotext.data.labels import are_unnamed, fold, is_missing, match_classes, number_labels, shorten
 
 SOURCE_NAMES = {"-": "standard input", "given": "the examples"}  # how messages refer to these sources
 
@@ -69,12 +69,14 @@ class Examples:
         labels: Sequence[Any] | Ints,
         names: Sequence[str] | None = None,
         source: str = "given",
-        rows: Sequence[int] | None = None,
+        rows: Sequence[int | str] | None = None,
+        rename: Mapping[str, str] | None = None,
     ) -> Examples:
         """Make examples from texts and labels (see `discotext.data.labels`), and check them.
 
         names: the class names if they are known, such as a victim's; then all rows may be of one class.
-        rows: the line number of each row, for messages [default: rows are numbered from 1].
+        rows: for messages, the line number of each row, or where it is in words [default: rows are numbered from 1].
+        rename: other labels for some of those given, such as {"good": "positive"}.
         """
         texts, labels = to_list(texts), to_list(labels)
         where = SOURCE_NAMES.get(source, source)
@@ -82,7 +84,8 @@ class Examples:
         def make_error(row: int | None, what: str) -> ValueError:
             if row is None:
                 return ValueError(f"{where}: {what}")
-            return ValueError(f"{where}, {f'row {row + 1}' if rows is None else f'line {rows[row]}'}: {what}")
+            place = f"row {row + 1}" if rows is None else rows[row]
+            return ValueError(f"{where}, {place if isinstance(place, str) else f'line {place}'}: {what}")
 
         if len(texts) != len(labels):
             raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
@@ -98,8 +101,31 @@ class Examples:
             # JSON can express half a surrogate pair, but no record could contain it.
             if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
                 raise make_error(row, f"the text {shorten(text)} contains a lone surrogate, which is not valid Unicode")
-        numbers, classes = number_labels(labels, names, make_error)
-        return cls(tuple(texts), numbers, classes, source, find_own_names(labels, classes))
+        numbers, classes, own = number_labels(labels, names, make_error, rename)
+        return cls(tuple(texts), numbers, classes, source, own)
+
+    def match(self, names: Sequence[str] | None, rename: Mapping[str, str] | None = None) -> Examples:
+        """The same examples with the classes of a victim: matched by name, or by number if either has no names.
+
+        names: those classes [default: none; only rename]. rename: other names for some of the classes of the data.
+
+        >>> Examples.of(["fine", "dull"], ["pos", "neg"]).match(("POSITIVE", "NEGATIVE")).labels
+        array([0, 1])
+        """
+        new = {fold(old): name for old, name in (rename or {}).items()}
+        called = [new.get(fold(name), name) for name in self.names]
+        if names is None:
+            return replace(self, names=tuple(called), own=self.own or (self.names if rename else None))
+        try:
+            found = match_classes(called, names)
+        except ValueError as error:
+            raise ValueError(f"{SOURCE_NAMES.get(self.source, self.source)}: {error}") from None
+        if found == list(range(len(names))) or len(found) > len(names) or are_unnamed(called) or are_unnamed(names):
+            return replace(self, names=tuple(called))  # by number; their numbers may differ, which is for others to say
+        own = list(names)
+        for name, number in zip(self.own or self.names, found, strict=True):
+            own[number] = name
+        return replace(self, labels=np.array(found, dtype=np.int64)[self.labels], names=tuple(names), own=tuple(own))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -108,6 +134,12 @@ class Examples:
     def counts(self) -> Ints:
         """The number of rows of each class."""
         return np.asarray(np.bincount(self.labels, minlength=len(self.names)), dtype=np.int64)
+
+    def __repr__(self) -> str:
+        pairs = list(zip(self.names, self.counts.tolist(), strict=True))
+        more = f" and {len(pairs) - 5:,} more classes" if len(pairs) > 5 else ""
+        classes = ", ".join(f"{str(name)[:30]}: {count:,}" for name, count in pairs[:5])
+        return f"Examples({len(self):,} texts of {str(self.source)[:60]}; {classes}{more})"
 
     def take(self, rows: Sequence[int] | Ints) -> Examples:
         """These rows, in this order; all classes remain, even those without rows."""
@@ -177,7 +209,7 @@ def make_examples(
     """
     where = SOURCE_NAMES.get(source, source)
     if isinstance(thing, Examples):
-        return thing
+        return thing if names is None else thing.match(names)
     if isinstance(thing, str | bytes):
         raise TypeError(f"{shorten(thing)} is a string, not examples; `load_data` reads files and named data sets")
     columns = getattr(thing, "column_names", None)
@@ -190,8 +222,9 @@ def make_examples(
         original = {str(column): column for column in columns}
         text, label = choose_columns([str(column) for column in columns], text_column, label_column, where)
         feature = (getattr(thing, "features", None) or {}).get(label) if hasattr(thing, "column_names") else None
-        names = names or getattr(feature, "names", None)
-        return Examples.of(thing[original[text]], thing[original[label]], names, source)
+        classes = getattr(feature, "names", None)
+        found = Examples.of(thing[original[text]], thing[original[label]], classes or names, source)
+        return found.match(names) if classes and names else found
     if isinstance(thing, tuple) and len(thing) == 2:
         return Examples.of(thing[0], thing[1], names, source)
     rows = list(thing)

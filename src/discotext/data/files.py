@@ -1,27 +1,74 @@
-"""Examples from files: `.csv`, `.tsv`, `.jsonl` and `.parquet`, and JSON lines from standard input.
+"""Examples from files, folders and standard input.
 
-The first three are read line by line, so that errors can name the line. The first line of a `.csv` or `.tsv` file names
-the columns; a field that contains the separator, a quote or a line break is in quotes, with quotes in it doubled, as
-spreadsheets and data frames write them.
+`read_table` finds out the format and reads texts and labels as they are; `Table.check` makes `Examples` of them. What
+comes from standard input is recognised by its first line: a JSON object, a line of column names, or else plain text.
 """
 
 from __future__ import annotations
 
-import csv
-import json
+import gzip
+import itertools
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discotext.data.columns import choose_columns, pick
-from discotext.data.examples import Examples
-from discotext.support.extras import require
+from discotext.data.columns import LABEL_NAMES, TEXT_NAMES, choose_columns, choose_text_and_label
+from discotext.data.examples import SOURCE_NAMES, Examples
+from discotext.data.folders import (
+    check_folder,
+    find_split,
+    is_saved,
+    read_class_folders,
+    read_saved,
+    read_saved_class_names,
+)
+from discotext.data.tables import (
+    Chooser,
+    Read,
+    decode_lines,
+    read_class_names,
+    read_csv,
+    read_excel,
+    read_json,
+    read_json_lines,
+    read_parquet,
+)
 
-DATA_FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
-MAX_FIELD_CHARACTERS = 2**31 - 1  # the most that fits a C long on every platform; the default of `csv` is 131,072
+LINE_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+DATA_FORMATS = (*LINE_FORMATS, *(f"{ending}.gz" for ending in LINE_FORMATS), ".parquet", ".xlsx")
+PLAIN = ".txt"  # texts without labels, one on each line
+SHOWN_FORMATS = ".csv, .tsv, .jsonl, .ndjson, .json (each also with .gz), .parquet, .xlsx"
+COLUMN_NAME = re.compile(r"[\w .:/()-]{1,60}")
 
-Chooser = Callable[[Sequence[str], str], Sequence[str]]
+
+@dataclass(frozen=True)
+class Table:
+    """Texts and labels as they were read, not yet checked.
+
+    labels: None if there are none. rows: where each is, for messages. classes: the names of the classes, where the data
+    has them beside labels that are numbers. plain: whether it is plain text, which has no place for labels.
+    """
+
+    texts: list[Any]
+    labels: list[Any] | None
+    source: str
+    rows: Sequence[int | str] | None = None
+    classes: tuple[str, ...] | None = None
+    plain: bool = False
+
+    def check(self, names: Sequence[str] | None = None, rename: Mapping[str, str] | None = None) -> Examples:
+        """Make examples. names: the class names, if they are known. rename: see `Examples.of`."""
+        if self.labels is None:
+            where = SOURCE_NAMES.get(self.source, self.source)
+            raise ValueError(f"{where} is plain text without labels; expected a table with texts and labels")
+        if self.classes is not None:
+            found = Examples.of(self.texts, self.labels, self.classes, self.source, self.rows)
+            return found.match(names, rename)
+        return Examples.of(self.texts, self.labels, names, self.source, self.rows, rename)
 
 
 def read_examples(
@@ -30,147 +77,140 @@ def read_examples(
     label_column: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Examples:
-    """Read texts and labels from a file, or from standard input if the path is `-`.
+    """Read texts and labels from a file or folder, or from standard input if the path is `-`.
 
     text_column, label_column: [default: found by their usual names, such as `text` and `label`].
     names: the class names, if they are known.
     """
+    return read_table(path, text_column, label_column).check(names)
+
+
+def read_table(
+    spec: str | Path,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    split: str = "test",
+    labels: bool = True,
+) -> Table:
+    """Read texts and labels as they are, from a file or folder, or from standard input if it is `-`.
+
+    split: of a folder with several. labels: whether they are needed; if not, a table without a label column will do.
+    """
+    chosen: list[str] = []
 
     def choose(columns: Sequence[str], where: str) -> Sequence[str]:
-        return choose_columns(columns, text_column, label_column, where)
+        choose_both = choose_columns if labels else choose_text_and_label
+        chosen.extend(choose_both(columns, text_column, label_column, where))
+        return chosen
 
-    (texts, labels), lines = (
-        _read_json(sys.stdin.buffer, choose, "standard input") if str(path) == "-" else read_columns(path, choose)
-    )
-    return Examples.of(texts, labels, names, str(path), lines)
+    source, path = str(spec), Path(spec)
+    classes = None
+    if source != "-" and path.is_dir():
+        check_folder(path)
+        path = find_split(path, split)
+        source = str(path)
+        if not is_saved(path):
+            texts, own, rows = read_class_folders(path)
+            return Table(texts, own, source, rows)
+        read = read_saved(path, choose)
+        classes = read_saved_class_names(path, chosen[1]) if len(chosen) > 1 else None
+    elif source == "-":
+        found = _read_standard_input(choose, (text_column, label_column))
+        if isinstance(found, Table):
+            return found
+        read = found
+    elif find_format(path) == PLAIN:
+        check_data_file(path)
+        with path.open("rb") as file:
+            return _read_lines(decode_lines(file, source), source)
+    else:
+        read = read_columns(path, choose)
+        if find_format(path) == ".parquet" and len(chosen) > 1:
+            classes = read_class_names(path, chosen[1])
+    columns, lines = read
+    return Table(columns[0], columns[1] if len(columns) > 1 else None, source, lines, classes)
 
 
-def read_columns(path: str | Path, choose: Chooser) -> tuple[list[list[Any]], list[int] | None]:
-    """Read columns of a file, and the line number of each row (None: the file has no lines).
+def find_format(path: Path) -> str:
+    """The ending of a file that tells its format, in lower case, with .gz where there is one."""
+    endings = [ending.lower() for ending in path.suffixes[-2:]]
+    return "".join(endings) if endings[1:] == [".gz"] else "".join(endings[-1:])
+
+
+def read_columns(path: str | Path, choose: Chooser) -> Read:
+    """Read columns of a file, and where each row is: the number of its line, or words (None: the file has no lines).
 
     choose: called with the columns of the file and its name, returns those to be read.
     """
     path = Path(path)
     check_data_file(path)
-    if path.suffix.lower() == ".parquet":
-        return _read_parquet(path, choose), None
-    with path.open("rb") as file:
-        if path.suffix.lower() == ".jsonl":
-            return _read_json(file, choose, str(path))
-        return _read_csv(file, choose, str(path), "," if path.suffix.lower() == ".csv" else "\t")
+    ending = find_format(path)
+    if ending == ".parquet":
+        return read_parquet(path, choose)
+    if ending == ".xlsx":
+        return read_excel(path, choose)
+    with closing(gzip.open(path, "rb") if ending.endswith(".gz") else path.open("rb")) as file:
+        lines, ending = decode_lines(file, str(path)), ending.removesuffix(".gz")
+        if ending in (".jsonl", ".ndjson"):
+            return read_json_lines(lines, choose, str(path))
+        if ending == ".json":
+            return read_json(lines, choose, str(path))
+        return read_csv(lines, choose, str(path), "," if ending == ".csv" else "\t")
 
 
 def check_data_file(path: Path) -> None:
-    """Raise an error if a file cannot be read, as far as can be seen without reading it."""
+    """Raise an error if a file or folder cannot be read, as far as can be seen without reading it."""
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; expected a file ending in {', '.join(DATA_FORMATS)}")
-    if path.suffix.lower() not in DATA_FORMATS:
+        check_folder(path)
+        return
+    if find_format(path) not in (*DATA_FORMATS, PLAIN):
         ending = f"ends in {path.suffix!r}" if path.suffix else "has no extension"
-        raise ValueError(f"{path} {ending}; examples are read from {', '.join(DATA_FORMATS)} files")
+        raise ValueError(f"{path} {ending}; examples are read from {SHOWN_FORMATS} files")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if not path.stat().st_size:
         raise ValueError(f"{path} is empty; expected a text and a label in each row")
 
 
-def _decode(lines: Iterable[bytes], where: str) -> Iterator[str]:
-    """Decode lines, with their ends; a byte order mark at the beginning is dropped."""
-    for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{where}, line {number}: not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
-            ) from None
-        if "\0" in text:
-            raise ValueError(f"{where}, line {number}: there is a NUL byte; is this a file of another format?")
-        yield text
-
-
-def _read_csv(file: Iterable[bytes], choose: Chooser, where: str, separator: str) -> tuple[list[list[Any]], list[int]]:
-    if csv.field_size_limit() < MAX_FIELD_CHARACTERS:
-        csv.field_size_limit(MAX_FIELD_CHARACTERS)
-    # Strict, since otherwise an unclosed quote would silently swallow the rest of the file.
-    reader = csv.reader(_decode(file, where), delimiter=separator, strict=True)
-    header: list[str] | None = None
-    indices: list[int] = []
-    columns: list[list[Any]] = []
-    lines: list[int] = []
-    while True:
-        line = reader.line_num + 1  # where the row begins; it may span several lines
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise ValueError(f"{where}, line {line}: {_explain_csv_error(error)}") from None
-        if row is None:
+def _read_standard_input(choose: Chooser, given: Sequence[str | None]) -> Read | Table:
+    """Read what the first line that is not blank promises. given: columns that the user named."""
+    where = SOURCE_NAMES["-"]
+    lines = decode_lines(sys.stdin.buffer, where)
+    begun: list[str] = []
+    for line in lines:
+        begun.append(line)
+        if line.strip():
             break
-        if not row:
-            continue
-        if header is None:
-            header = [column.strip() for column in row]
-            indices = [header.index(column) for column in choose(header, where)]
-            columns = [[] for _ in indices]
-            continue
-        if len(row) != len(header):
-            raise ValueError(
-                f"{where}, line {line}: there are {len(row)} fields; expected {len(header)} as in the first line"
-            )
-        for column, index in zip(columns, indices, strict=True):
-            column.append(row[index])
-        lines.append(line)
-    if not lines:
-        raise ValueError(f"{where} has no rows; expected a line of column names, then a text and a label in each row")
-    return columns, lines
+    first, whole = "".join(begun).strip(), itertools.chain(begun, lines)
+    if not first:
+        raise ValueError(f"{where} is empty; expected JSON lines, a table with commas or tabs, or lines of text")
+    if first.startswith("{"):
+        return read_json_lines(whole, choose, where)
+    if first == "[" or first.startswith("[{"):
+        return read_json(whole, choose, where)
+    separator = find_separator(first, given)
+    return _read_lines(whole, "-") if separator is None else read_csv(whole, choose, where, separator)
 
 
-def _explain_csv_error(error: csv.Error) -> str:
-    if "new-line character" in str(error):
-        return "a line ends in a carriage return alone; save the file with Unix or Windows line endings"
-    return f"{error}; are the quotes of this row balanced?"
+def find_separator(first: str, given: Sequence[str | None] = ()) -> str | None:
+    r"""The separator of a table whose first line this is; None if it is a line of plain text.
+
+    >>> find_separator("id\tText\tlabel"), find_separator("text,label"), find_separator("A fine text, really")
+    ('\t', ',', None)
+    """
+    wanted = [column.lower() for column in given if column]
+    known = {*TEXT_NAMES, *LABEL_NAMES, *wanted}
+    for separator in ("\t", ",", ";", "|"):
+        fields = [field.strip().strip('"').lower() for field in first.split(separator)]
+        usual = any(field in known for field in fields) and all(map(COLUMN_NAME.fullmatch, fields))
+        if usual and (len(fields) > 1 or separator == ","):
+            return separator if separator == "\t" else ","  # the error of a table with semicolons says what it needs
+    return ("\t" if "\t" in first else ",") if wanted else None
 
 
-def _read_json(file: Iterable[bytes], choose: Chooser, where: str) -> tuple[list[list[Any]], list[int]]:
-    chosen: Sequence[str] | None = None
-    rows: list[list[Any]] = []
-    lines: list[int] = []
-    for number, line in enumerate(_decode(file, where), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{where}, line {number}: not JSON at character {error.pos + 1} ({error.msg}); "
-                "expected one object on each line"
-            ) from None
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{where}, line {number}: this JSON cannot be parsed ({error})") from None
-        if chosen is None:
-            pick(record, (), f"{where}, line {number}")
-            chosen = choose(list(record), where)
-        rows.append(pick(record, chosen, f"{where}, line {number}"))
-        lines.append(number)
-    if chosen is None:
-        raise ValueError(f'{where} is empty; expected an object such as {{"text": "…", "label": 1}} on each line')
-    return [list(column) for column in zip(*rows, strict=True)], lines
-
-
-def _read_parquet(path: Path, choose: Chooser) -> list[list[Any]]:
-    parquet = require("pyarrow.parquet", extra="parquet", reason="a .parquet file")
-    try:
-        with parquet.ParquetFile(path) as file:
-            columns = list(file.schema_arrow.names)
-    except Exception as error:  # a damaged file raises many types of errors
-        raise ValueError(f"{path} is not a valid .parquet file: {_summarise(error)}") from None
-    chosen = choose(columns, str(path))
-    try:
-        table = parquet.read_table(path, columns=list(chosen), partitioning=None)
-        return [table.column(column).to_pylist() for column in chosen]
-    except Exception as error:
-        raise ValueError(f"{path} is damaged: {_summarise(error)}") from None
-
-
-def _summarise(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "a string is not UTF-8"
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+def _read_lines(lines: Iterable[str], source: str) -> Table:
+    """Plain text: a text on each line that is not blank."""
+    found = [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not found:
+        raise ValueError(f"{SOURCE_NAMES.get(source, source)} is empty; expected a text on each line")
+    return Table([text for _, text in found], None, source, [number for number, _ in found], plain=True)

@@ -1,20 +1,24 @@
 """Labels as people write them, converted to class numbers.
 
-A label is a *number* (0, 1.0, "2") or a *name* ("positive"); all labels of a data set are of one kind. Without class
-names,
+A label is a *number* (0, 1.0, "2", −1) or a *name* ("positive", true); all labels of a data set are of one kind.
+Without class names,
 
     numbers 0, 1, …, C − 1   are the class numbers, and the classes are named "0", "1", …
-    other numbers            (1 to 5, or 0 and 2) are names: the classes are named "1", "2", …, in ascending order
+    other numbers            (1 to 5, 0 and 2, −1 and 1) are names: the classes are "1", "2", …, in ascending order
     names                    are sorted
 
-With class names, a name is looked up and a number is an index; but if the class names are numbers themselves, a number
-is looked up like a name. So the class names found in one file can be used to read the next.
+A negative number is otherwise an error, since published data sets mark texts without a label by −1.
+
+With class names, such as a victim's, `match_labels` looks a name up, and a number is a position; but if the class names
+are numbers themselves, a number is looked up like a name. So the class names found in one file can be used to read the
+next. What is not certain is an error that says how to rename the labels, because labels that are assigned to the wrong
+classes make every later figure wrong without a sign of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +27,13 @@ from discotext.core.arrays import Ints
 
 # A number as spreadsheets and data frames write it. Longer runs of digits are identifiers, and treated as names.
 WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d*)?", re.ASCII)
+UNNAMED = re.compile(r"(?:label_)?(\d{1,9})", re.ASCII | re.IGNORECASE)  # what nameless classes are called by libraries
 NAMES_SHOWN = 8  # class names listed in a message
+SHORT = {"neg": "negative", "pos": "positive"}  # the only abbreviations that are understood
+# Pairs whose order is part of their meaning, so that −1 and 1, or false and true, are matched with them.
+OPPOSITES = (("negative", "positive"), ("no", "yes"), ("false", "true"))
 
+Label = int | str
 MakeError = Callable[[int | None, str], ValueError]
 
 
@@ -47,11 +56,11 @@ def shorten(value: Any) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "…"
 
 
-def read_label(value: Any) -> int | str:
+def read_label(value: Any) -> Label:
     """Read a label as a number or a name; raise a ValueError that says what is wrong with it.
 
-    >>> [read_label(value) for value in (2, 1.0, "3", "4.0", " sport ")]
-    [2, 1, 3, 4, 'sport']
+    >>> [read_label(value) for value in (2, 1.0, "3", "4.0", " sport ", True)]
+    [2, 1, 3, 4, 'sport', 'True']
     """
     if isinstance(value, str):
         value = value.strip()
@@ -64,45 +73,197 @@ def read_label(value: Any) -> int | str:
             return int(whole)
     elif is_missing(value):
         raise ValueError("the label is missing; add it, or remove the row")
-    # True and False are integers in Python, but which class they mean should not be guessed.
-    elif isinstance(value, int | np.integer) and not isinstance(value, bool):  # noqa: SIM114
+    # True and False are integers in Python, but as labels they are names.
+    elif isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    elif isinstance(value, int | np.integer):  # noqa: SIM114
         return int(value)
     elif isinstance(value, float | np.floating) and float(value).is_integer():
         return int(value)
     raise ValueError(f"the label is {shorten(value)}; expected a whole number or a name")
 
 
-def find_own_names(labels: Sequence[Any], names: Sequence[str]) -> tuple[str, ...] | None:
-    """The names that the data itself uses for the classes, if it has numbers and they have names; else None.
+def fold(name: str) -> str:
+    """A name as it is compared with others: without regard to case and blanks around it.
 
-    >>> find_own_names([1, 0], ("negative", "positive")), find_own_names(["good"], ("bad", "good"))
-    (('0', '1'), None)
+    >>> fold(" Positive"), fold("NEG")
+    ('positive', 'negative')
     """
-    if isinstance(read_label(labels[0]), str) or all(WHOLE_NUMBER.fullmatch(name) for name in names):
+    folded = name.strip().casefold()
+    return SHORT.get(folded, folded)
+
+
+def are_unnamed(names: Sequence[str]) -> bool:
+    """Whether classes have no names but their numbers: 0, 1, …, or LABEL_0, LABEL_1, …, as Hugging Face writes them.
+
+    >>> are_unnamed(("0", "1")), are_unnamed(("LABEL_0", "LABEL_1")), are_unnamed(("1", "2"))
+    (True, True, False)
+    """
+    found = [UNNAMED.fullmatch(name) for name in names]
+    return all(match is not None and int(match[1]) == number for number, match in enumerate(found))
+
+
+def are_numbers(names: Sequence[str]) -> bool:
+    """Whether the names of classes are numbers, in any order."""
+    return all(WHOLE_NUMBER.fullmatch(name) for name in names)
+
+
+def match_labels(labels: Iterable[Label], names: Sequence[str]) -> dict[Label, int]:
+    """The class of each label that is certain; the others are left out. labels: of one kind, see `read_label`.
+
+    >>> match_labels(["Positive"], ("negative", "positive")), match_labels([-1, 1], ("0", "1"))
+    ({'Positive': 1}, {-1: 0, 1: 1})
+    >>> match_labels([-1, 1], ("ham", "spam"))
+    {}
+    """
+    wanted = dict.fromkeys(labels)
+    if all(isinstance(label, int) for label in wanted):
+        found = _match_numbers(set(wanted), names)
+    else:
+        found = _match_names(set(wanted), names)
+    return {label: found[label] for label in wanted if label in found}
+
+
+def _match_numbers(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]:
+    numeric = {read_label(name): number for number, name in enumerate(names)} if are_numbers(names) else {}
+    # A data set of −1 alone has no labels; −1 beside 1 is the other of two classes.
+    if wanted == {-1, 1} and -1 not in numeric:
+        first, second = _order_two(names)
+        return {} if first == second else {-1: first, 1: second}
+    if set(numeric) == {-1, 1} and wanted <= {0, 1}:
+        return {0: numeric[-1], 1: numeric[1]}
+    return numeric or {number: number for number in range(len(names))}
+
+
+def _match_names(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]:
+    found: dict[Label, int] = {}
+    folded = [fold(name) for name in names]
+    first, second = _order_two(names)
+    for label in map(str, wanted):
+        own, unnamed = fold(label), UNNAMED.fullmatch(label)
+        if label in names:
+            found[label] = names.index(label)
+        elif folded.count(own) == 1:
+            found[label] = folded.index(own)
+        elif unnamed and are_unnamed(names):
+            found[label] = int(unnamed[1])
+        elif first != second and (pair := _find_pair(own, names)):
+            found[label] = (first, second)[pair.index(own)]
+    return {label: number for label, number in found.items() if number < len(names)}
+
+
+def _find_pair(own: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """The pair of opposites that a name belongs to, if classes that are called by numbers are sure to be in its order.
+
+    The positive class is 1. But what a model calls LABEL_1 may be anything, and only true is the same as 1.
+    """
+    if not are_numbers(names) and not (are_unnamed(names) and own in OPPOSITES[-1]):
         return None
-    return tuple(str(number) for number in range(len(names)))
+    return next((pair for pair in OPPOSITES if own in pair), None)
+
+
+def _order_two(names: Sequence[str]) -> tuple[int, int]:
+    """Which of two classes is the negative and which the positive one; (0, 0) where that is not certain."""
+    folded = [fold(name) for name in names]
+    if len(names) == 2 and (are_unnamed(names) or [read_label(name) for name in names] == [-1, 1]):
+        return 0, 1
+    for pair in OPPOSITES:
+        if sorted(folded) == sorted(pair):
+            return folded.index(pair[0]), folded.index(pair[1])
+    return 0, 0
+
+
+def match_classes(own: Sequence[str], names: Sequence[str]) -> list[int]:
+    """For each class of some data, the class of a victim: by name, or by number if either has no names.
+
+    >>> match_classes(("neg", "pos"), ("POSITIVE", "NEGATIVE")), match_classes(("World", "Sports"), ("0", "1"))
+    ([1, 0], [0, 1])
+    """
+    if tuple(own) == tuple(names) or are_unnamed(own) or are_unnamed(names):
+        return list(range(len(own)))
+    read = [read_label(name) for name in own]
+    found = match_labels(read, names) if len({type(label) for label in read}) == 1 else {}
+    if len(set(found.values())) < len(own):
+        raise ValueError(
+            f"the classes of the data are {list_some(own)}, those of the victim {list_some(names)}, and which is which "
+            f"is not certain; say so for each, such as --map-label '{own[0]}={names[0]}' (in Python, change the labels)"
+        )
+    return [found[label] for label in read]
+
+
+def find_class(given: Any, names: Sequence[str]) -> int:
+    """The number of a class that is given by its name, in any case, or its number.
+
+    Where the classes are named by numbers, a number is a name, as it is in data.
+
+    >>> find_class("Positive", ("negative", "positive")), find_class(0, ("no", "yes")), find_class("5", ("1", "5"))
+    (1, 0, 1)
+    """
+    try:
+        label = read_label(given)
+    except ValueError:
+        label = str(given)
+    found = match_labels([label], names)
+    # A name must be one of the names here; what "positive" means of classes 0 and 1 is for labels in data to say.
+    if label not in found or (isinstance(label, str) and fold(label) not in map(fold, names)):
+        listed = list_some([name if are_numbers(names) else f"{name} ({number})" for number, name in enumerate(names)])
+        raise ValueError(f"there is no class {shorten(given)}; choose one of {listed}")
+    return found[label]
 
 
 def number_labels(
-    labels: Sequence[Any], names: Sequence[str] | None, make_error: MakeError
-) -> tuple[Ints, tuple[str, ...]]:
-    """Convert labels to class numbers, and find the class names.
+    labels: Sequence[Any],
+    names: Sequence[str] | None,
+    make_error: MakeError,
+    rename: Mapping[str, str] | None = None,
+) -> tuple[Ints, tuple[str, ...], tuple[str, ...] | None]:
+    """Convert labels to class numbers; also find the class names, and what the data calls the classes if that differs.
 
     make_error: makes the error for a row and a message (row None: about all rows).
+    rename: other labels for some of those in the data, by their names.
 
     >>> number_labels(["good", "bad", "good"], None, lambda row, what: ValueError(what))
-    (array([1, 0, 1]), ('bad', 'good'))
+    (array([1, 0, 1]), ('bad', 'good'), None)
     >>> number_labels([1, 5, 1], None, lambda row, what: ValueError(what))
-    (array([0, 1, 0]), ('1', '5'))
+    (array([0, 1, 0]), ('1', '5'), None)
     >>> number_labels([1, 0], ("negative", "positive"), lambda row, what: ValueError(what))
-    (array([1, 0]), ('negative', 'positive'))
+    (array([1, 0]), ('negative', 'positive'), ('0', '1'))
     """
-    read: list[Any] = []
+    original = _read_labels(labels, make_error)
+    read = original
+    if rename:
+        new = {fold(str(read_label(old))): read_label(label) for old, label in rename.items()}
+        read = [new.get(fold(str(label)), label) for label in original]
+    _check_kind(read, labels, make_error)
+    if names is None:
+        number_of = _name_classes(read, make_error)
+        names = tuple(map(str, number_of))
+    else:
+        number_of = match_labels(read, names)
+    for row, label in enumerate(read):
+        if label not in number_of:
+            raise make_error(row, _explain_unknown(label, labels[row], read, names))
+    # What the data calls each class; a class without rows would be called by its position if others are.
+    by_position = isinstance(read[0], int) and not are_numbers(names)
+    own = [str(number) if by_position else name for number, name in enumerate(names)]
+    for label, written in reversed(list(zip(read, original, strict=True))):
+        own[number_of[label]] = str(written)
+    numbers = np.array([number_of[label] for label in read], dtype=np.int64)
+    return numbers, tuple(names), None if tuple(own) == tuple(names) else tuple(own)
+
+
+def _read_labels(labels: Sequence[Any], make_error: MakeError) -> list[Label]:
+    read = []
     for row, label in enumerate(labels):
         try:
             read.append(read_label(label))
         except ValueError as error:
             raise make_error(row, str(error)) from None
+    return read
+
+
+def _check_kind(read: Sequence[Label], labels: Sequence[Any], make_error: MakeError) -> None:
+    """Raise an error for a name among numbers, or a number among names."""
     kind = type(read[0])
     for row, label in enumerate(read):
         if type(label) is not kind:
@@ -112,25 +273,46 @@ def number_labels(
                 f"the label is {shorten(labels[row])}, but earlier labels are {before}, such as {shorten(labels[0])}; "
                 "use either numbers or names for all",
             )
-        # Published data sets mark rows without a known label by −1.
-        if kind is int and label < 0:
-            raise make_error(row, f"the label is {label}, which is negative; classes are counted from 0")
-    if names is None:
-        distinct = sorted(set(read))
-        if len(distinct) < 2:
-            only = str(distinct[0])
-            raise make_error(None, f"all {len(read)} rows are of one class, {only!r}; at least two classes are needed")
-        number_of = {label: number for number, label in enumerate(distinct)}
-        names = tuple(str(label) for label in distinct)
-    elif kind is int and not all(WHOLE_NUMBER.fullmatch(name) for name in names):
-        number_of = {number: number for number in range(len(names))}
-    else:
-        number_of = {read_label(name): number for number, name in enumerate(names)}
-    for row, label in enumerate(read):
-        if label not in number_of:
+
+
+def _name_classes(read: Sequence[Label], make_error: MakeError) -> dict[Label, int]:
+    """The classes of data that nobody has named: each label with its number, in their order."""
+    distinct = sorted(set(read))
+    if isinstance(distinct[0], int) and distinct[0] < 0 and distinct != [-1, 1]:
+        row = next(row for row, label in enumerate(read) if isinstance(label, int) and label < 0)
+        raise make_error(row, _explain_negative(read[row]))
+    if len(distinct) < 2:
+        only = str(distinct[0])
+        raise make_error(None, f"all {len(read)} rows are of one class, {only!r}; at least two classes are needed")
+    spellings: dict[str, Label] = {}
+    for label in distinct:
+        other = spellings.setdefault(str(label).casefold(), label)
+        if other != label:
             raise make_error(
-                row,
-                f"the label is {shorten(labels[row])}, which is not one of the {len(names)} classes; "
-                f"expected 0 to {len(names) - 1}, or {list_some(names)}",
+                read.index(label), f"the label is {label!r}, but other rows have {other!r}; write a class one way"
             )
-    return np.array([number_of[label] for label in read], dtype=np.int64), tuple(names)
+    return {label: number for number, label in enumerate(distinct)}
+
+
+def _explain_negative(label: Label) -> str:
+    return (
+        f"the label is {label}, which is negative: published data sets mark texts without a label so; remove the row, "
+        "or name the classes (only −1 and 1, without other numbers, are read as two classes)"
+    )
+
+
+def _explain_unknown(label: Label, written: Any, read: Sequence[Label], names: Sequence[str]) -> str:
+    """What to do about a label that is not certain to be any of the classes."""
+    numbers = "" if are_numbers(names) else f"0 to {len(names) - 1}, or "
+    classes = f"expected {numbers}{list_some(names)}"
+    if isinstance(label, int) and label < 0 and set(read) != {-1, 1}:
+        return f"{_explain_negative(label)}; {classes}"
+    if isinstance(label, str) and are_unnamed(names):
+        return (
+            f"the label is {shorten(written)}, but the victim's classes have no names, only numbers, so which is which "
+            f"is not certain; say so for each label, such as --map-label '{label}=0', or name the victim's classes"
+        )
+    return (
+        f"the label is {shorten(written)}, which is not one of the {len(names)} classes; {classes}; to say which it "
+        f"means, use --map-label for each label, such as --map-label '{label}={names[0]}'"
+    )

@@ -13,14 +13,24 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
 from discotext.data.catalogue import DATASETS, PACKAGE, PACKAGE_FILE, SPLITS, DataSet, Split
 from discotext.data.examples import Examples, make_examples
-from discotext.data.files import DATA_FORMATS, check_data_file, read_columns, read_examples
+from discotext.data.files import (
+    DATA_FORMATS,
+    SHOWN_FORMATS,
+    check_data_file,
+    find_format,
+    read_columns,
+    read_examples,
+    read_table,
+)
+from discotext.data.folders import list_splits
+from discotext.data.labels import shorten
 from discotext.support.extras import require
 
 __all__ = ["DATASETS", "DataSet", "Location", "describe_locations", "load_data", "load_split", "locate"]
@@ -170,21 +180,35 @@ def describe_locations(name: str) -> dict[str, Location]:
     return found
 
 
+def has_name(spec: str | Path) -> bool:
+    """Whether this is the name of a data set."""
+    return str(spec).replace("-", "_") in DATASETS
+
+
 def check_data(spec: str | Path, split: Split = "test") -> None:
     """Raise an error if DATA of the command line is not there, as far as can be seen without reading it."""
     text = str(spec)
-    if text.replace("-", "_") in DATASETS:
+    if has_name(text):
         _locate_or_raise(get_dataset(text), split)
     elif text != "-":
         _check_path(text)
 
 
 def _check_path(text: str) -> None:
-    if not text or (not Path(text).suffix and not Path(text).exists()):
-        raise ValueError(
-            f"{text!r} is neither a data set ({', '.join(DATASETS)}) nor a file ending in {', '.join(DATA_FORMATS)}"
-        )
-    check_data_file(Path(text))
+    path = Path(text)
+    try:
+        there = bool(text) and path.exists()
+    except OSError:  # a name may be too long to be one
+        there = False
+    if not there and find_format(path) not in DATA_FORMATS:
+        sets = ", ".join(DATASETS)
+        if len(text.split()) > 1:
+            raise ValueError(
+                f"{shorten(text)} is neither a data set ({sets}) nor a file; to attack a single text, use --text"
+            )
+        if not path.suffix:
+            raise ValueError(f"{text!r} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}")
+    check_data_file(path)
 
 
 def load_data(
@@ -193,16 +217,25 @@ def load_data(
     text_column: str | None = None,
     label_column: str | None = None,
     names: Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
 ) -> Examples:
-    """Load examples: a named data set, a file, or `-` for JSON lines on standard input.
+    """Load examples: a named data set, a file, a folder, or `-` for standard input (JSON lines, or a table).
 
-    split: of a named data set [default: "test"]; a file is a single split.
+    split: of a named data set, or of a folder with several [default: "test"]; a file is a single split.
     text_column, label_column: of a file [default: found by their usual names, such as `text` and `label`].
-    names: the class names of a victim; the labels of a file are then read as its classes.
+    names: the class names of a victim; the labels are then read as its classes, see `discotext.data.labels`.
+    rename: other labels for some of those in the data, such as {"-1": "negative"}.
     """
     text = str(spec)
-    if text.replace("-", "_") in DATASETS:
-        return load_split(text, split or "test")
+    if has_name(text):
+        found = load_split(text, split or "test")
+        return found if names is None and not rename else found.match(names, rename)
     if text != "-":
         _check_path(text)
-    return read_examples(spec, text_column, label_column, names)
+    return read_table(spec, text_column, label_column, split or "test").check(names, rename)
+
+
+def has_split(spec: str | Path, split: Split) -> bool:
+    """Whether data has a split of this name: a named data set, or a folder with several."""
+    path = Path(spec)
+    return has_name(spec) or (str(spec) != "-" and path.is_dir() and split in list_splits(path))

@@ -16,7 +16,7 @@ from typing import IO
 
 from discotext.data.catalogue import DATASETS
 from discotext.data.columns import choose_text_column
-from discotext.data.files import DATA_FORMATS, read_columns
+from discotext.data.files import DATA_FORMATS, find_format, read_columns
 from discotext.data.registry import load_split
 
 LONGEST = 1 << 16  # bytes of a line that are read at once
@@ -25,7 +25,7 @@ LONGEST = 1 << 16  # bytes of a line that are read at once
 def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str]:
     """Yield the texts of a source.
 
-    spec: a named data set (its train split), a .csv, .tsv, .jsonl or .parquet file, any other file as plain text (a
+    spec: a named data set (its train split), a table in one of the `DATA_FORMATS`, any other file as plain text (a
     sentence or a paragraph on each line, gzipped or not), or - for plain text on standard input.
     """
     text = str(spec)
@@ -33,7 +33,7 @@ def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str
         yield from load_split(text, "train").texts
     elif text == "-":
         yield from read_lines(sys.stdin.buffer, "standard input")
-    elif Path(text).suffix.lower() in DATA_FORMATS:
+    elif find_format(Path(text)) in DATA_FORMATS:
 
         def choose(columns: Sequence[str], where: str) -> Sequence[str]:
             return (choose_text_column(columns, text_column, where),)

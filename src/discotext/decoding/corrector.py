@@ -26,6 +26,7 @@ from discotext.search.solver import Solver
 from discotext.solvers.greedy import Greedy
 from discotext.solvers.prefix_beam import PrefixBeam
 from discotext.solvers.viterbi import Viterbi
+from discotext.support.plain_text import shorten
 from discotext.text.words import Words, compute_budget, split
 
 MARGIN = 2.2  # natural logarithms
@@ -72,6 +73,10 @@ class Correction:
     score: float = 0.0
     original_score: float = 0.0
     proved: bool = True
+
+    def __repr__(self) -> str:
+        changes = "1 change" if len(self.changes) == 1 else f"{len(self.changes):,} changes"
+        return f"Correction({shorten(self.text, 100)!r}, {changes} in {self.words:,} words)"
 
     def as_dict(self, id: str) -> dict[str, Any]:
         """The correction as JSON."""

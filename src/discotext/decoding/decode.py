@@ -27,6 +27,7 @@ from discotext.search.solver import Solver, check_solver
 from discotext.solvers import Disco, Greedy, PrefixBeam, Viterbi, make_solver
 from discotext.solvers.prefix_beam import prefix_beam_nbest
 from discotext.solvers.viterbi import viterbi_nbest
+from discotext.support.progress import make_bar
 from discotext.text.words import compute_budget
 
 AT_ONCE = 64  # networks that are searched together
@@ -204,8 +205,12 @@ def decode(
     explain: bool = False,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
+    progress: bool = True,
 ) -> list[Decoded]:
     """Find the best word at each position of networks, and return one result for each. See `Decoder` for the settings.
+
+    watch: called with networks done, and networks in all. progress: show a bar in a terminal or a notebook, if the work
+    takes more than a second.
 
     >>> network = Network.of("1", [[("I", 0.0)], [("sea", -0.2), ("see", -1.8)]])
     >>> found, = decode([network], nbest=2)
@@ -220,4 +225,11 @@ def decode(
     decoder = Decoder(
         models, weights, channel_weight, word_penalty, budget, words, constraints, nbest, solver, explain, seed
     )
-    return decoder(listed, watch)
+    with make_bar(progress) as bar:
+
+        def tell(done: int, total: int) -> None:
+            bar.update(f"{done:,} of {total:,} networks decoded", done, total)
+            if watch is not None:
+                watch(done, total)
+
+        return decoder(listed, tell)

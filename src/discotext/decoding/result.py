@@ -14,6 +14,7 @@ from discotext.core.solution import Solution, Status
 from discotext.decoding.network import Network
 from discotext.language.model import LanguageModel
 from discotext.search.nbest import NBest
+from discotext.support.plain_text import shorten
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,12 @@ class Decoded:
     forwards: int
     backwards: int
     error: str | None = None
+
+    def __repr__(self) -> str:
+        changes = "1 change" if len(self.changes) == 1 else f"{len(self.changes):,} changes"
+        proof = "proved to be the best" if self.proved else self.status.name.lower()
+        text = shorten(self.text, 100)
+        return f"Decoded(id={shorten(self.id, 20)!r}, {text!r}, {changes}, score={self.score:.3f}, {proof})"
 
     @property
     def proved(self) -> bool:

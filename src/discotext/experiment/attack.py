@@ -9,17 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from discotext.data.columns import AnyColumns
+from discotext.data.labels import find_class
 from discotext.experiment import coverage
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import CHUNK, Job
 from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
+from discotext.experiment.progress import show_attack
 from discotext.experiment.record import Budget, Record
 from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
 from discotext.experiment.stand_in import SURROGATE, learn, load_surrogate, share_out
 from discotext.experiment.summary import Tally
+from discotext.experiment.task import Inside
 from discotext.search.solver import Solver, check_solver
 from discotext.solvers import SOLVERS, make_solver
 from discotext.support.files import write_atomically
@@ -47,7 +51,7 @@ def attack(
     accept_all: float = 0.0,
     limit: int | None = None,
     seed: int = 0,
-    target: int | None = None,
+    target: int | str | None = None,
     out: str | Path | None = None,
     chunk: int = CHUNK,
     watch: Watch | None = None,
@@ -55,12 +59,13 @@ def attack(
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    progress: bool = True,
 ) -> Result:
     """Attack a text classifier: replace a few words of each text so that its predicted label flips.
 
-    victim: a function from texts to scores, a fitted scikit-learn pipeline, a `Victim` such as `HuggingFaceVictim`, or
-        a name as on the command line: a folder from `train`, "hf:NAME_OR_FOLDER", "sklearn:FILE",
-        "py:module:function" or "http(s)://…".
+    victim: a function from texts to scores, a transformers pipeline or (model, tokenizer), a fitted scikit-learn
+        pipeline, a spaCy pipeline, a Keras model that takes strings, a `Victim`, or a name as on the command line: a
+        folder from `train`, "hf:NAME_OR_FOLDER", "model.skops", "py:module:function" or "http(s)://…".
     data: labelled texts: a pair (texts, labels), a data frame, `Examples`, the name of a data set, or a file.
     solver: a name or a `Solver`; "auto" is disco, and greedy for a victim without gradients or a stand-in for them.
     budget: the share of words that may change; several give one summary each.
@@ -71,7 +76,7 @@ def attack(
     accept_all: the least probability that they accept all swaps of a text together; 0 sets no limit.
     limit: attack a stratified random sample of so many texts.
     seed: the random seed; with the same seed the records are the same.
-    target: the class to flip texts to; the default is any class but the true one.
+    target: the class to flip texts to, by name or number; the default is any class but the true one.
     out: a folder for the records; the same call resumes where it stopped.
     chunk: texts in a unit of work.
     watch: called after each unit of work with units done, units in all, and the unit's records.
@@ -81,6 +86,7 @@ def attack(
     most_queries: calls of the model that a text may take, one for each text asked.
     total_queries: calls of the model that the whole run may take, learning a stand-in included; each text gets an equal
         share.
+    progress: show a bar in a terminal or a notebook, if the work takes more than a second.
 
     >>> def scores(texts):
     ...     return [[text.count("purchased"), 0.5] for text in texts]
@@ -107,6 +113,7 @@ def attack(
         surrogate=surrogate,
         most_queries=most_queries,
         total_queries=total_queries,
+        progress=progress,
     )
 
 
@@ -124,13 +131,14 @@ def compare(
     limit: int | None = None,
     seed: int = 0,
     out: str | Path | None = None,
-    target: int | None = None,
+    target: int | str | None = None,
     executor: Executor | None = None,
     watch: Watch | None = None,
     chunk: int = CHUNK,
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    progress: bool = True,
 ) -> Result:
     """Attack the same texts, with the same candidates and budgets, by several solvers.
 
@@ -149,13 +157,13 @@ def compare(
         accept_all=accept_all,
         limit=None if limit is None else check_whole("limit", limit, 1),
         seed=check_whole("seed", seed, 0),
-        target=None if target is None else check_whole("target", target, 0),
+        target=target,
         chunk=check_whole("chunk", chunk, 1),
         surrogate=surrogate,
         most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 3),
         total_queries=None if total_queries is None else check_whole("total_queries", total_queries, 1),
     )
-    return run(job, out, watch, executor)
+    return run(job, out, watch, executor, progress)
 
 
 def check_types(candidates: object, out: object, watch: object, executor: object) -> None:
@@ -184,20 +192,25 @@ def make_job(
     candidates: Candidates | None = None,
     limit: int | None = None,
     seed: int = 0,
-    target: int | None = None,
+    target: int | str | None = None,
     chunk: int = CHUNK,
     accept_all: float = 0.0,
     shard: tuple[int, int] = (1, 1),
     trust: bool = False,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     passes: int | None = None,
     asked: tuple[Budget, ...] = (),
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    service: Mapping[str, Any] | None = None,
 ) -> Job:
-    """Load the victim and the data, and describe the work. columns: of texts and labels, in a file or data frame."""
-    model = load_victim(victim, trust)
+    """Load the victim and the data, and describe the work.
+
+    columns: how a file or data frame is read. service: arguments of `HttpVictim`, for a service.
+    """
+    model = load_victim(victim, trust, service)
+    wanted = None if target is None else find_class(target, model.labels)
     examples = load_examples(model, data, columns)
     job = Job(
         victim=model,
@@ -206,11 +219,11 @@ def make_job(
         solvers=make_solvers(model, solvers, surrogate != "none"),
         budgets=budgets,
         seed=seed,
-        target=target,
+        target=wanted,
         chunk=chunk,
         only=shard,
         accept_all=accept_all,
-        named=(victim, trust) if isinstance(victim, str) else None,
+        named=(victim, trust, service) if isinstance(victim, str) else None,
         passes=passes,
         asked=asked,
         surrogate=surrogate != "none",
@@ -308,14 +321,18 @@ def perform(
     watch: Watch | None = None,
     executor: Executor | None = None,
     notify: Notify = ignore,
+    inside: Inside | None = None,
 ) -> Tally:
     """Do all units that are not done yet, in order, into the folder; returns the tally of all of them.
 
     No record is held after its unit, only the numbers that the tally takes from it. notify: called with lines about the
-    workers.
+    workers. inside: called while a unit is done in this process, see `TaskRunner`.
     """
+    if executor is None or isinstance(executor, Serial):
+        executor = Serial(inside)
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
+    coverage.warn_of_classes(job.victim)
     job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
     tally = Tally(job.settings)
     with ExitStack() as kept:
@@ -333,7 +350,7 @@ def perform(
         if left:
             job = job.calibrate()
         # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
-        for count, made in enumerate((executor or Serial()).run(job, left, notify) if left else (), start=done + 1):
+        for count, made in enumerate(executor.run(job, left, notify) if left else (), start=done + 1):
             if folder is not None:
                 folder.append(made)
             tally.add(made)
@@ -341,24 +358,31 @@ def perform(
                 watch(count, len(job.units), made)
         if folder is not None:
             folder.finish(tally.summaries)
-    for summary in tally.summaries:
-        warning = coverage.warn(summary, job.examples.texts)
+    source = job.candidates.source.name
+    said = [coverage.warn(summary, job.examples.texts, source) for summary in tally.summaries]
+    for warning in (*said, coverage.warn_unstable(tally)):
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
     return tally
 
 
 def run(
-    job: Job, out: str | Path | None = None, watch: Watch | None = None, executor: Executor | None = None
+    job: Job,
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
 ) -> Result:
-    """`perform`, and keep every record."""
+    """`perform`, and keep every record. progress: show a bar, where somebody would see it."""
     records: list[Record] = []
+    with show_attack(progress, len(job.units)) as bar:
 
-    def keep(done: int, units: int, made: Sequence[Record]) -> None:
-        records.extend(made)
-        if watch is not None:
-            watch(done, units, made)
+        def keep(done: int, units: int, made: Sequence[Record]) -> None:
+            records.extend(made)
+            bar.update(done, units, made)
+            if watch is not None:
+                watch(done, units, made)
 
-    tally = perform(job, out, keep, executor)
+        tally = perform(job, out, keep, executor, bar.update_workers, bar.update_inside)
     records.sort(key=lambda record: record.id)  # in the order of the texts, all records of a text together
     return Result(dict(tally.settings), records, None if out is None else Path(out))

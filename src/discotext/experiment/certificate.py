@@ -15,6 +15,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from discotext.experiment.classes import name_classes
+from discotext.experiment.figures_text import describe_certificate
 from discotext.experiment.record import Budget, Record
 from discotext.experiment.summary import Estimate, estimate_share, find_accept, hash_spaces, make_lines, spread
 from discotext.text.words import compute_budget
@@ -65,7 +67,8 @@ class Certificate:
     certified_accuracy: at least this share keeps its label. attacked_accuracy: at most this share does.
     bracket: the difference. open: the share of undecided texts. verdicts: how many texts have each. radius: how many
     texts, among those the victim is right about, are proved up to exactly so many changed words.
-    forwards, backwards, bounds, seconds: of all texts together.
+    forwards, backwards, bounds, seconds: of all texts together. labels, target: the names of the classes, and of the
+    one that texts were to be flipped to, if any.
     """
 
     victim: str
@@ -88,6 +91,11 @@ class Certificate:
     seconds: float
     version: str
     scope: str = SCOPE
+    labels: Sequence[str] = ()
+    target: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Certificate({describe_certificate(self.as_dict())})"
 
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
@@ -99,7 +107,7 @@ class Certificate:
             else:
                 counted = isinstance(value, Mapping)
                 found[one.name] = {str(key): number for key, number in value.items()} if counted else value
-        return found
+        return found | {"labels": list(self.labels)}
 
 
 def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], budget: Budget) -> Certificate:
@@ -130,6 +138,7 @@ def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], bud
         bounds=sum(record.bounds for record in records),
         seconds=sum(record.seconds for record in records),
         version=settings["version"],
+        **name_classes(settings),
     )
 
 

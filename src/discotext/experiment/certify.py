@@ -33,12 +33,13 @@ def certify(
     accept_all: float = 0.0,
     limit: int | None = None,
     seed: int = 0,
-    target: int | None = None,
+    target: int | str | None = None,
     out: str | Path | None = None,
     chunk: int = CHUNK,
     watch: Watch | None = None,
     executor: Executor | None = None,
     surrogate: Any = "auto",
+    progress: bool = True,
 ) -> Result:
     """Find between which accuracies the true worst case lies: attacked from above, certified from below.
 
@@ -70,8 +71,8 @@ def certify(
         accept_all=accept_all,
         limit=None if limit is None else check_whole("limit", limit, 1),
         seed=check_whole("seed", seed, 0),
-        target=None if target is None else check_whole("target", target, 0),
+        target=target,
         chunk=check_whole("chunk", chunk, 1),
         surrogate=surrogate,
     )
-    return run(job, out, watch, executor)
+    return run(job, out, watch, executor, progress)

@@ -1,18 +1,26 @@
-"""How much of the texts can change at all, in sentences.
+"""What to know beside the figures, in sentences: how much of the texts can change, and whether to rely on them.
 
 A text in which nothing can change is not robust; it was never tested. An attack that finds little may say something
-about the victim, or only that there was little to try. These sentences say which.
+about the victim, or only that there was little to try. A victim that answers at random has no figures at all. These
+sentences say which.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
-from discotext.experiment.summary import SolverSummary, Summary
+import numpy as np
+
+from discotext.experiment.summary import SolverSummary, Summary, Tally
+from discotext.text.candidates import ACCEPT, SWITCHES, TOO_MANY
 from discotext.text.closed_class import STOP_WORDS
+from discotext.text.filters import UnknownToVictim
 from discotext.text.words import split
+from discotext.victims.victim import Victim
 
 FEW_WORDS, FEW_TEXTS = 1 / 50, 1 / 4  # below these shares of what can change, an attack says little
+NEARLY_ALL = 0.95  # share of candidates; questions, which have many stop words and names, lose nine tenths as a rule
 SAMPLED = 200  # texts from which the language is guessed
 # Running English has a stop word in every second or third place, headlines in every fifth.
 ENGLISH = 0.1
@@ -31,34 +39,100 @@ def describe(summary: Summary) -> str | None:
     return said
 
 
-def warn(summary: Summary, texts: Sequence[str]) -> str | None:
-    """A warning where too little can change for the figures to mean much, with the likely reason."""
+def warn(summary: Summary, texts: Sequence[str], source: str = "") -> str | None:
+    """A warning where too little can change for the figures to mean much, or filters refuse nearly everything.
+
+    source: the name of the source of candidates.
+    """
     words, n = summary.changeable_words, summary.n
     # With a budget of 0 that is what the user asked for.
     if not n or words is None or summary.budget == 0:
         return None
     able = n - summary.unchangeable_texts
-    if words >= FEW_WORDS and able >= FEW_TEXTS * n:
+    if words < FEW_WORDS or able < FEW_TEXTS * n:
+        return (
+            f"only {100 * words:.2g} % of the words have candidates, and only {able:,} of {n:,} texts can change, "
+            f"which says little about the victim. The likely reason: {find_likely_reason(summary, texts, source)}"
+        )
+    return describe_refusals(summary, source) if are_emptied(summary) else None
+
+
+def warn_of_classes(victim: Victim) -> None:
+    """Warn of a victim that returns predicted classes, about which a search learns little."""
+    if victim.classes_only:
+        warnings.warn(
+            f"{victim.name} returns predicted classes without scores: a search sees nothing until a class changes, so "
+            "that it finds less, and needs more queries; return scores if you can",
+            stacklevel=4,
+        )
+
+
+def warn_unstable(tally: Tally) -> str | None:
+    """A warning where the victim did not answer the same when asked again about a text."""
+    lines = tally.lines
+    changed, asked = (len(np.unique(lines["id"][lines[which]])) for which in ("unstable", "tried"))
+    if not changed:
         return None
     return (
-        f"only {100 * words:.2g} % of the words have candidates, and only {able:,} of {n:,} texts can change at all: "
-        f"this says little about the victim. The likely reason: {find_likely_reason(summary, texts)}"
+        f"the victim answered differently when asked again on {changed:,} of {asked:,} texts; its figures cannot be "
+        "relied on (`discotext check` tests it; is dropout on, or does it answer at random?)"
     )
 
 
-def find_likely_reason(summary: Summary, texts: Sequence[str]) -> str:
+def find_likely_reason(summary: Summary, texts: Sequence[str], source: str = "") -> str:
     """Why so little can change."""
+    refusals = describe_refusals(summary, source)
     if measure_english(texts) < ENGLISH:
         return (
             "the texts do not look English, and the sources, filters and tagger of the package are; give synonym lists "
             "of your own (--synonyms) and switch off the filters that do not apply (--without)"
+            + ("" if refusals is None else f": {refusals}")
         )
-    refused = summary.refused
-    if refused:
-        proposed = summary.candidates + sum(refused.values())
-        name, count = max(refused.items(), key=lambda pair: pair[1])
-        return f"the filter {name} refused {count:,} of {proposed:,} candidates, more than any other (--without {name})"
-    return "the sources have nothing for these words; try other sources or synonym lists of your own (--synonyms)"
+    return refusals or (
+        "the sources have nothing for these words; try other sources or synonym lists of your own (--synonyms)"
+    )
+
+
+def are_emptied(summary: Summary) -> bool:
+    """Whether filters refuse nearly all that they are given.
+
+    Refusals for want of acceptance are not counted: a thesaurus offers much that fits few sentences.
+    """
+    refused = sum(count for name, count in summary.refused.items() if name not in (ACCEPT, TOO_MANY))
+    return refused >= NEARLY_ALL * max(refused + summary.candidates, 1)
+
+
+def describe_refusals(summary: Summary, source: str = "") -> str | None:
+    """How many candidates the filters refused, the filters that refused most, and how to switch them off."""
+    refused = {name: count for name, count in summary.refused.items() if name != TOO_MANY}
+    total = sum(refused.values())
+    if not total:
+        return None
+    ordered = sorted(refused.items(), key=lambda pair: -pair[1])
+    # Those that make up nine tenths together; the others would change little.
+    main = [pair for number, pair in enumerate(ordered) if sum(count for _, count in ordered[:number]) < 0.9 * total]
+    from_source = f" of the source {source}" if source else ""
+    proposed = summary.candidates + total + summary.refused.get(TOO_MANY, 0)
+    if len(main) == 1:
+        said = f"the filter {main[0][0]} refused {main[0][1]:,} of {proposed:,} candidates{from_source}"
+    else:
+        listed = ", ".join(f"{name} {count:,}" for name, count in main)
+        said = f"the filters refused {total:,} of {proposed:,} candidates{from_source}: {listed}"
+    names = [name for name, _ in main]
+    return f"{said} ({'; '.join(_suggest(names))})"
+
+
+def _suggest(names: Sequence[str]) -> list[str]:
+    """How to get more candidates past these filters."""
+    found = []
+    if ACCEPT in names:
+        found.append("lower --accept")
+    if UnknownToVictim.name in names:
+        found.append("propose words that the victim knows")
+    switches = [name for name in names if name in SWITCHES]
+    if switches:
+        found.append(f"to switch off: {' '.join(f'--without {name}' for name in switches)}")
+    return [*found, "in Python, choose the `filters` of Candidates"]
 
 
 def measure_english(texts: Sequence[str]) -> float:
@@ -78,6 +152,16 @@ def describe_ties(name: str, figures: SolverSummary) -> str | None:
         return None
     what = "1 text ends" if ties == 1 else f"{ties:,} texts end"
     return f"{name}: {what} in a tie within the victim's rounding errors, which does not count as a success"
+
+
+def describe_unstable(name: str, figures: SolverSummary) -> str | None:
+    """On how many texts the victim contradicted itself."""
+    if not figures.unstable:
+        return None
+    return (
+        f"{name}: the victim answered differently when asked again on {figures.unstable:,} of {figures.attacked:,} "
+        "texts; these figures cannot be relied on"
+    )
 
 
 def describe_unknown(name: str, figures: SolverSummary) -> str | None:
@@ -102,9 +186,10 @@ def describe_acceptance(name: str, figures: SolverSummary) -> str | None:
 
 def notes(summary: Summary) -> list[str]:
     """Everything about a budget's figures that a reader should know beside the table."""
-    found = [describe(summary)]
+    found = [describe(summary), describe_refusals(summary) if are_emptied(summary) else None]
     for name, figures in summary.solvers.items():
         found += [
-            describe_acceptance(name, figures), describe_ties(name, figures), describe_unknown(name, figures)
+            describe_unstable(name, figures), describe_acceptance(name, figures), describe_ties(name, figures),
+            describe_unknown(name, figures),
         ]  # fmt: skip
     return [one for one in found if one is not None]

@@ -13,7 +13,7 @@ import copy
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -74,7 +74,7 @@ class Job:
 
     solvers: by the names under which they appear in records. target: a class number for targeted attacks.
     only: part i of n of the chunks, for work that is spread over machines.
-    named: how the victim was named, and whether pickles are trusted; a worker then loads it anew (`load`).
+    named: the arguments of `load_victim`, if the victim was named; a worker then loads it anew (`load`).
     accept_all: the least probability that people accept all changes of a text together; 0 sets no limit.
     to_the_end: whether a search goes on after the label has flipped, to make the score as high as it can.
     first_scores: what the victim says of the first texts, see `identify`.
@@ -97,7 +97,7 @@ class Job:
     only: tuple[int, int] = (1, 1)
     accept_all: float = 0.0
     to_the_end: bool = False
-    named: tuple[str, bool] | None = None
+    named: tuple[str, bool, Mapping[str, Any] | None] | None = None
     first_scores: list[list[float]] | str | None = None
     tolerance: float | None = None
     passes: int | None = None
@@ -291,6 +291,7 @@ class Job:
             "checksum": CHECKSUM,
             **self._proof,
             **self._surrogate,
+            **({"service": dict(self.victim.protocol)} if self.victim.protocol else {}),
             **({} if self.most_queries is None else {"most_queries": self.most_queries}),
         }
 

@@ -18,7 +18,7 @@ from discotext.experiment.record import Budget
 from discotext.experiment.run_folder import check_folder
 from discotext.solvers import make_solver
 from discotext.text.words import compute_budget
-from discotext.victims.registry import VICTIM_KINDS
+from discotext.victims.registry import find_kind
 
 
 @dataclass(frozen=True)
@@ -67,24 +67,21 @@ def check_inputs(victim: str, data: str) -> None:
 
 def check_victim_path(given: str) -> None:
     """Raise ValueError if a victim that would be a file or a folder is not there."""
-    kind, mark, rest = given.partition(":")
-    if mark and kind == "sklearn":
-        if not Path(rest).is_file():
-            raise ValueError(f"there is no file {rest!r}; give sklearn:FILE with a pipeline saved by skops")
-    elif mark and kind in ("hf", "py", "http", "https"):
-        return  # loading them says soon enough
-    elif not given or not Path(given).exists():
-        raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
-    elif not (Path(given) / "settings.json").is_file():
+    kind = find_kind(given)
+    if kind == "sklearn" and not Path(given.removeprefix("sklearn:")).is_file():
         raise ValueError(
-            f"{given} is not a victim made by `discotext train`: it has no settings.json (hf:{given} loads a Hugging "
-            "Face folder)"
+            f"there is no file {given.removeprefix('sklearn:')!r}; give sklearn:FILE with a pipeline saved by skops"
+        )
+    if kind == "folder" and not (Path(given) / "settings.json").is_file():
+        raise ValueError(
+            f"{given} is not a victim: it has no settings.json, as folders of `discotext train` have, and no "
+            "config.json, as Hugging Face folders have"
         )
 
 
 def is_network(victim: str) -> bool:
     """Whether a victim's name means one that runs on PyTorch: a folder, or a Hugging Face model."""
-    return victim.partition(":")[0] not in ("sklearn", "py", "http", "https")
+    return find_kind(victim) in ("folder", "hf")
 
 
 def parse_budgets(share: Any, words: Any) -> tuple[Budget, ...]:

@@ -12,7 +12,7 @@ perplexity is a mean over tokens, so a rare word that is written in several like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,8 +49,8 @@ class Quality:
     did not read to the end.
     """
 
-    settings: dict[str, Any]
-    records: list[Record]
+    settings: dict[str, Any] = field(repr=False)
+    records: list[Record] = field(repr=False)
     judges: dict[str, str]
     truncated: dict[str, int]
 

@@ -12,6 +12,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from sys import intern
 from typing import Any
 
+from discotext.support.plain_text import shorten
+
 LARGEST = 2**63  # nothing in a record is larger
 SUCCESS = ("reached", "fewest")  # statuses of a successful attack
 
@@ -121,6 +123,13 @@ class Record:
     similarity: float | None = None
     perplexity_original: float | None = None
     perplexity: float | None = None
+
+    def __repr__(self) -> str:
+        swaps = shorten("; ".join(f"{change.old} → {change.new}" for change in self.changes[:3]), 60)
+        more = f" and {len(self.changes) - 3} more" if len(self.changes) > 3 else ""
+        classes = f"label={self.label}, predicted={self.predicted} → {self.adversarial_predicted}"
+        text = shorten(self.text, 50)
+        return f"Record(id={self.id}, {self.solver!r}, {self.status!r}, {classes}, [{swaps}{more}], text={text!r})"
 
     @property
     def succeeded(self) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from discotext.experiment.certificate import Certificate, make_certificates
+from discotext.experiment.classes import list_classes
 from discotext.experiment.quality import add_quality
 from discotext.experiment.record import Record, check_value
 from discotext.experiment.run_folder import CHECKSUM, read_lines, read_settings
@@ -37,8 +38,8 @@ class Run:
     judges: the models that judged its texts, whose measures its records then have (see `experiment.quality`).
     """
 
-    settings: dict[str, Any]
-    records: list[Record]
+    settings: dict[str, Any] = field(repr=False)
+    records: list[Record] = field(repr=False)
     expected: int
     judges: dict[str, str] = field(default_factory=dict)
 
@@ -64,7 +65,8 @@ class Run:
 
     @property
     def labels(self) -> list[str]:
-        return list(map(str, self.settings["labels"]))
+        """The names of the classes."""
+        return list(list_classes(self.settings))
 
     def label(self, number: int | None) -> str:
         """The name of a class; a victim that failed named none."""

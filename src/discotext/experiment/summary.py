@@ -11,6 +11,7 @@
     success_by_queries     attacks that succeeded with so many queries (forward passes) or fewer; query_area is the area
                            under that curve, over the logarithm of queries, from 0 to 1
     ties                   attacks that end within the victim's rounding errors of a flipped label; they do not count
+    unstable               attacks on which the victim answered differently when asked again
     acceptable             expected share of the swaps in flipped texts that most people accept
     all_acceptable         expected share of flipped texts in which people accept every swap
     accepted_accuracy      expected accuracy if a flip counts only where people accept every swap
@@ -36,29 +37,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discotext.experiment.classes import name_classes
+from discotext.experiment.estimate import Estimate as Estimate
+from discotext.experiment.estimate import estimate_mean as estimate_mean
+from discotext.experiment.estimate import estimate_share as estimate_share
+from discotext.experiment.estimate import spread as spread
+from discotext.experiment.figures_text import describe_figures, describe_summaries
 from discotext.experiment.queries import summarise_queries
 from discotext.experiment.record import Budget, Record
-from discotext.support.intervals import bootstrap, wilson
-
-
-class Estimate(float):
-    """A share or a mean, with its 95 % interval in `low` and `high`.
-
-    >>> estimate = Estimate(0.5, 0.4, 0.6)
-    >>> 100 * estimate, estimate.low, estimate.high
-    (50.0, 0.4, 0.6)
-    """
-
-    low: float
-    high: float
-
-    def __new__(cls, value: float, low: float, high: float) -> Estimate:
-        made = super().__new__(cls, value)
-        made.low, made.high = low, high
-        return made
-
-    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
-        return float(self), self.low, self.high
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +72,11 @@ class SolverSummary:
     acceptable: float | None = None
     all_acceptable: float | None = None
     accepted_accuracy: float | None = None
+    unstable: int = 0
     quality: Mapping[str, Estimate | None] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"SolverSummary({describe_figures(self.as_dict())})"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it: an estimate is three keys, `name`, `name_low` and `name_high`."""
@@ -111,6 +101,7 @@ class Summary:
     accept: the least probability that most people accept a swap; None where nothing estimates it.
     queries: texts that the victim was asked about by all solvers. surrogate_queries: those for learning a stand-in, on
         top; None if there was none.
+    labels: the names of the classes. target: the class that texts were to be flipped to, if there was one.
     solvers: the figures of each solver, by its name. judges: models that judged the texts, by what they are.
     """
 
@@ -130,21 +121,19 @@ class Summary:
     accept: float | None = None
     queries: int | None = None
     surrogate_queries: int | None = None
+    labels: Sequence[str] = ()
+    target: str | None = None
     judges: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return "\n".join(describe_summaries("Summary", [self.as_dict()]))
 
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "judges"}
-        found["refused"] = dict(self.refused)
+        found |= {"refused": dict(self.refused), "labels": list(self.labels)}
         found["solvers"] = {name: figures.as_dict() for name, figures in self.solvers.items()}
         return found | dict(self.judges)
-
-
-def spread(name: str, estimate: Estimate | None) -> dict[str, float | None]:
-    """An estimate as JSON has it."""
-    if estimate is None:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    return {name: float(estimate), f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 # What figures are made of: some hundred bytes, where a record has two thousand.
@@ -155,7 +144,7 @@ LINE = np.dtype(
     + [(name, np.float64) for name in ("seconds", "victim_seconds", "accepted", "all_accepted")]
     + [
         (name, np.bool_)
-        for name in ("right_before", "right_after", "tried", "won", "proved", "failed", "tied", "fixed")
+        for name in ("right_before", "right_after", "tried", "won", "proved", "failed", "tied", "fixed", "unstable")
     ]
 )
 Lines = NDArray[np.void]
@@ -181,7 +170,8 @@ def make_line(row: Record) -> tuple[Any, ...]:
     times = row.seconds, row.victim_seconds, accepted, np.nan if all_accepted is None else all_accepted
     space = (row.space or "").encode("utf-8", "surrogatepass")
     fixed = row.changeable is not None and (row.budget == 0 or row.changeable == 0)
-    return (*names, space, *counts, *covered, *times, *shares, proved, row.status == "failed", row.tied, fixed)
+    failed, unstable = row.status == "failed", row.status == "unstable"
+    return (*names, space, *counts, *covered, *times, *shares, proved, failed, row.tied, fixed, unstable)
 
 
 def make_lines(records: Iterable[Record]) -> Lines:
@@ -255,6 +245,7 @@ class Tally:
             surrogate_queries=find_surrogate_queries(settings),
             version=settings["version"],
             accept=find_accept(settings, budget),
+            **name_classes(settings),
         )
 
     def flipped(self, budget: float | int, solver: str, accept: float | None = None) -> dict[int, bool]:
@@ -318,6 +309,7 @@ def summarise_lines(rows: Lines, seed: int = 0) -> SolverSummary:
         unknown_swaps=int(rows["unknown_swaps"][won].sum()),
         attacked=int(tried.sum()),
         failed=int(rows["failed"].sum()),
+        unstable=int(rows["unstable"].sum()),
         **summarise_queries(rows),
         **summarise_acceptance(rows),
     )
@@ -337,19 +329,6 @@ def summarise_acceptance(rows: Lines) -> dict[str, Any]:
         "all_acceptable": _mean(chances),
         "accepted_accuracy": lost / len(rows),
     }
-
-
-def estimate_share(values: NDArray[Any]) -> Estimate | None:
-    """The share of True, with Wilson's interval; None of nothing."""
-    if not len(values):
-        return None
-    good = int(values.sum())
-    return Estimate(good / len(values), *wilson(good, len(values)))
-
-
-def estimate_mean(values: NDArray[Any] | Sequence[float], seed: int) -> Estimate | None:
-    """The mean, with a bootstrap's interval; None of nothing."""
-    return Estimate(float(np.mean(values)), *bootstrap(values, seed)) if len(values) else None
 
 
 def _mean(values: NDArray[Any]) -> float | None:

@@ -8,12 +8,13 @@ The last prediction is of the real string, and it alone decides whether an attac
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from discotext.core.objectives import Objective
+from discotext.core.oracle import Oracle
 from discotext.core.solution import Solution
 from discotext.experiment.certificate import explain_open
 from discotext.experiment.certificate import judge as judge_record
@@ -21,20 +22,24 @@ from discotext.experiment.job import Job, Task
 from discotext.experiment.proof import attack_and_prove
 from discotext.experiment.record import SUCCESS, Change, Record
 from discotext.search.loop import Stop, solve
+from discotext.search.recording import Reporting
 from discotext.text.space import Space, count_allowed_changes
 from discotext.text.words import Words, split
 from discotext.victims.victim import Victim, evaluate
+
+Inside = Callable[[int, int, int], None]
 
 
 class TaskRunner:
     """Attacks the texts of one task after another.
 
     It keeps the search space of the last texts: the next task is often the same chunk under another budget or solver.
+    inside: called while a task is done, with the texts that are finished, all of its texts, and the queries so far.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, inside: Inside | None = None) -> None:
         assert job.tolerance is not None, "calibrate the job first"
-        self.job, self.tolerance = job, job.tolerance
+        self.job, self.tolerance, self.inside = job, job.tolerance, inside
         self._numbers: tuple[int, ...] | None = None
         self._space: Space | None = None
 
@@ -73,15 +78,18 @@ class TaskRunner:
             first = int(evaluation.forwards[attacked].max())
             stop = Stop(forwards=None if job.most_queries is None else max(job.most_queries - first - 1, 1))
             known = evaluation.scores[attacked]
+            report = Report(self.inside, len(task.texts), len(task.texts) - len(attacked))
             if job.passes is None or goal is None:
-                oracle = job.make_oracle(space, objective, solver, known)
-                solutions = solve(space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit), stop=stop)
+                oracle = report.wrap(job.make_oracle(space, objective, solver, known))
+                solutions = solve(
+                    space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit), stop=stop, watch=report.finish
+                )
             else:
                 labels = np.array([task.labels[place] for place in attacked])
                 solutions = attack_and_prove(
                     space,
-                    lambda some, which, searching: job.make_oracle(
-                        some, job.objective(labels[which].tolist()), searching, known[which]
+                    lambda some, which, searching: report.wrap(
+                        job.make_oracle(some, job.objective(labels[which].tolist()), searching, known[which])
                     ),
                     solver,
                     goal=goal,
@@ -107,6 +115,31 @@ class TaskRunner:
             )
         space = self._space.with_budgets(share=budget.share, words=budget.words)
         return space if budget.accept is None else space.restrict(float(budget.accept))
+
+
+class Report:
+    """How far a task is: the texts that are finished, of how many, and the queries so far."""
+
+    def __init__(self, inside: Inside | None, total: int, skipped: int) -> None:
+        self.inside, self.total, self.skipped = inside, total, skipped
+        self.done, self.queries = skipped, 0
+
+    def wrap(self, oracle: Oracle) -> Oracle:
+        """The oracle, reporting each call."""
+        return oracle if self.inside is None else Reporting(oracle, self.add)
+
+    def add(self, queries: int) -> None:
+        self.queries += queries
+        self._send()
+
+    def finish(self, done: int, of: int) -> None:
+        """So many of the attacked texts are finished."""
+        self.done = self.skipped + done
+        self._send()
+
+    def _send(self) -> None:
+        if self.inside is not None:
+            self.inside(self.done, self.total, self.queries)
 
 
 def is_attackable(job: Job, record: Record) -> bool:

@@ -4,8 +4,9 @@ The same for every solver. A choice that reached its goal must go on reaching it
 than the best seen, which pruning may raise. First many changes are undone at once: in order of harmlessness, and the
 longest run that still holds is found by bisection. Then single ones, until none can go: what is returned is minimal, in
 the sense that undoing any one change would lose the goal. Last, where there are gradients, words are exchanged to find
-a choice that needs one change fewer. A solver that is `thorough` pays for one thing more: swaps are measured one by one
-on the original text, and the choice is rebuilt from those that gain most.
+a choice that needs one change fewer; among very many changes, one fewer is not worth what that takes. A solver that is
+`thorough` pays for one thing more: swaps are measured one by one on the original text, and the choice is rebuilt from
+those that gain most.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from discotext.search.climbing import Allowance, Climbers, climb
 from discotext.search.solver import Proposal, Search, drive
 from discotext.search.survey import measure_swaps
 from discotext.search.tuning import Tuning
+
+# Changes of a text beyond which they are undone in runs, not one in each round. Every round asks about all of them, so
+# in a text of thousands of words that would be the whole cost of an attack.
+MANY = 32
 
 
 @dataclass
@@ -144,14 +149,24 @@ def rebuild(batch: Batch, oracle: Oracle, kept: Kept, tuning: Tuning) -> None:
 
 
 def undo_singly(oracle: Oracle, kept: Kept, rows: Ints) -> None:
-    """Put back single changes of these rows, the one that leaves most first, until none can go."""
+    """Put back single changes of these rows, the one that leaves most first, until none can go.
+
+    Where there are many, the longest run of them that can go together, in the same order.
+    """
     while len(rows):
         swaps = all_undos(kept.choices[rows])
         found = score_swaps(oracle, kept.problems[rows], kept.choices[rows], swaps)
         best = best_of_each(swaps.rows, found)
         best = best[found[best] >= kept.floors[rows[swaps.rows[best]]]]
         picked = swaps.take(best)
-        kept.take(rows[picked.rows], picked.apply(kept.choices[rows]), found[best])
+        many = np.intersect1d(picked.rows, np.flatnonzero(count_changes(kept.choices[rows]) > MANY))
+        if len(many):
+            worth = np.full(kept.choices[rows].shape, -np.inf)
+            worth[swaps.rows, swaps.positions] = found
+            undo_run(oracle, kept, rows[many], np.argsort(-worth[many], axis=1, kind="stable"))
+        single = ~np.isin(picked.rows, many)
+        few = picked.take(np.flatnonzero(single))
+        kept.take(rows[few.rows], few.apply(kept.choices[rows]), found[best[single]])
         rows = rows[picked.rows]
         rows = rows[count_changes(kept.choices[rows]) > 1]
 
@@ -170,7 +185,7 @@ def exchange_down(batch: Batch, oracle: Oracle, kept: Kept, search: Search, tuni
     """
     row_of = np.zeros(len(batch), dtype=np.int64)
     row_of[kept.problems] = np.arange(len(kept.problems))
-    rows = np.intersect1d(kept.several(), np.flatnonzero(~kept.rising))
+    rows = np.intersect1d(kept.several(), np.flatnonzero(~kept.rising & (count_changes(kept.choices) <= MANY)))
     while len(rows):
         problems = kept.problems[rows]
         budgets = batch.budgets.copy()

@@ -1,8 +1,9 @@
-"""A wrapper that keeps the best choices that a search has met."""
+"""Wrappers that look on while a search goes on: one keeps the best choices, one reports how many were asked for."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 
 import numpy as np
 
@@ -49,3 +50,16 @@ class Recording(Wrapper):
             scores = np.array([score for score, _ in found], dtype=np.float64)
             lists.append(NBest(choices.reshape(len(found), size), scores, complete=False))
         return lists
+
+
+class Reporting(Wrapper):
+    """Reports after each call how many choices were scored in it."""
+
+    def __init__(self, oracle: Oracle, report: Callable[[int], None]) -> None:
+        self.oracle, self.report = oracle, report
+
+    def ask(self, request: Request) -> Reply:
+        reply = self.pass_on(request)
+        if request.kind == "score":
+            self.report(len(request))
+        return reply

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discotext.core.arrays import Floats
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
 from discotext.search.beam import search_beam
+from discotext.search.cost import beam_passes
 from discotext.search.solver import Proposals, Search, Solver
 
 
@@ -24,6 +26,9 @@ class Beam(Solver):
     def __post_init__(self) -> None:
         if self.width < 1:
             raise ValueError(f"width is {self.width}; a beam keeps at least 1 answer, so choose 1 or more")
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return beam_passes(batch, self.width)
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         return search_beam(batch, oracle, np.arange(len(batch)), self.width)

@@ -34,6 +34,7 @@ from discotext.core.rounding import best_vertex
 from discotext.core.sampling import interior_point, trim
 from discotext.search.beam import search_beam
 from discotext.search.climbing import Allowance, Climbers, Places, climb
+from discotext.search.cost import beam_passes, greedy_passes
 from discotext.search.enumeration import enumerate_levels
 from discotext.search.frank_wolfe import frank_wolfe, spread_start
 from discotext.search.frugal import search_frugally
@@ -98,6 +99,14 @@ class Disco(Solver):
                     f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start"
                 )
             self.start.refuse(batch, oracle)
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        greedy = greedy_passes(batch)
+        if gradients:
+            most = self._passes(batch, self.plan(0.0))
+        else:
+            most = np.maximum(self.multiple * greedy, self.tuning.frugal_queries)
+        return most if self.multiple else np.minimum(most, greedy)
 
     def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
         plan = self.plan(search.goal)
@@ -290,21 +299,6 @@ def follow_best(batch: Batch, proposals: Proposals) -> Generator[Proposal, Ints,
 def nothing(batch: Batch) -> Proposal:
     """A proposal of nothing: its answer says which problems still go on."""
     return Climbers.none(batch).proposal()
-
-
-def greedy_passes(batch: Batch) -> Floats:
-    """(B,) what `Greedy` spends if it uses its whole budget: a pass for each swap of each round."""
-    words = np.bincount(batch.problem_of_position, weights=batch.counts > 1, minlength=len(batch))
-    pairs = (batch.widths - batch.sizes).astype(np.float64)
-    rounds = np.minimum(batch.budgets, words)
-    # Each round takes one word, of average width, out of the next ones.
-    return np.asarray(rounds * pairs - pairs / np.maximum(words, 1) * rounds * (rounds - 1) / 2)
-
-
-def beam_passes(batch: Batch, width: int) -> Floats:
-    """(B,) what a beam spends: its first round extends one answer, the others `width` of them."""
-    pairs = (batch.widths - batch.sizes).astype(np.float64)
-    return np.asarray(width * greedy_passes(batch) - (width - 1) * pairs)
 
 
 def is_enumerable(batch: Batch, passes: Floats) -> Bools:

@@ -49,6 +49,9 @@ class Genetic(Solver):
         if not self.temperature > 0:
             raise ValueError(f"temperature is {self.temperature}; choose a number above 0, for instance 1.0")
 
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return np.full(len(batch), float(self.population * self.tries * (self.generations + 1)))
+
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         streams, active = Streams(batch, search.rng), np.arange(len(batch))
         members = np.zeros((len(batch), self.population, batch.n_max), dtype=np.int32)

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from discotext.core.arrays import Floats
 from discotext.core.oracle import RelaxedOracle
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_replacements
 from discotext.core.swaps import affordable, improve
+from discotext.search.cost import count_pairs
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 from discotext.search.sweep import swaps_at
 
@@ -29,6 +31,9 @@ class GradientGreedy(Solver):
     def __post_init__(self) -> None:
         if self.patience < 1:
             raise ValueError(f"patience is {self.patience}; choose 1 or more")
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return count_pairs(batch) + 2 * batch.budgets
 
     def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         problems, choices = np.arange(len(batch)), batch.originals()

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Choices, Ints
+from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch, Problem
 from discotext.core.swaps import Swaps
+from discotext.search.cost import greedy_passes
 from discotext.search.rounds import greedy_rounds
 from discotext.search.solver import Proposals, Search, Solver
 
@@ -35,6 +36,9 @@ class Greedy(Solver):
     @property
     def restricts(self) -> bool:
         return self.system is not None
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return greedy_passes(batch)
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         if self.system is None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Choices, segment_argmax
+from discotext.core.arrays import Bools, Choices, Floats, segment_argmax
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
 from discotext.core.swaps import all_swaps, score_swaps
+from discotext.search.cost import greedy_passes
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 
 
@@ -27,6 +28,9 @@ class LazyGreedy(Solver):
     When gains can only shrink as changes are added (a submodular score), a gain measured earlier is an upper bound, and
     the answer equals `Greedy`'s at a fraction of its forwards. On any other score it is a heuristic.
     """
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return greedy_passes(batch)
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         problems = np.flatnonzero((batch.budgets > 0) & (batch.widths > batch.sizes))

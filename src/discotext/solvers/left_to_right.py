@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discotext.core.arrays import Floats
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
+from discotext.search.cost import count_pairs
 from discotext.search.solver import Proposals, Search, Solver
 from discotext.search.sweep import sweep
 
@@ -19,6 +21,9 @@ class LeftToRight(Solver):
     This is what the paper's section "Greedy Baseline" describes and its table calls greedy. It is not Algorithm 1, and
     much weaker: it spends its budget on the words that come first.
     """
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return count_pairs(batch)
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         order = np.broadcast_to(np.arange(batch.n_max), (len(batch), batch.n_max))

@@ -47,6 +47,9 @@ class ParticleSwarm(Solver):
             if value < least:
                 raise ValueError(f"{name} is {value}; choose {least} or more")
 
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return np.full(len(batch), float(self.population * (self.iterations + 1)))
+
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         streams, active, count = Streams(batch, search.rng), np.arange(len(batch)), self.population
         if not len(active):

@@ -7,9 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from discotext.core.arrays import Floats
 from discotext.core.oracle import DeletingOracle, Oracle, can
 from discotext.core.problem import Batch
 from discotext.core.swaps import additions, score_swaps
+from discotext.search.cost import count_pairs
 from discotext.search.solver import Proposals, Search, Solver
 from discotext.search.sweep import sweep
 
@@ -32,6 +34,9 @@ class RankedGreedy(Solver):
     @property
     def needs(self) -> type:
         return DeletingOracle if self.rank == "deletion" else Oracle
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return count_pairs(batch) + batch.sizes
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         problems = np.arange(len(batch))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Choices, Ints, rank_in_group
+from discotext.core.arrays import Bools, Choices, Floats, Ints, rank_in_group
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
 from discotext.core.swaps import Swaps
+from discotext.search.cost import count_pairs
 from discotext.search.rounds import greedy_rounds
 from discotext.search.solver import Proposals, Search, Solver
 
@@ -28,6 +29,9 @@ class StochasticGreedy(Solver):
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
             raise ValueError(f"epsilon is {self.epsilon}; choose a number between 0 and 1, for instance 0.1")
+
+    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
+        return np.asarray(count_pairs(batch) * -np.log(self.epsilon))
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         pairs = batch.widths - batch.sizes

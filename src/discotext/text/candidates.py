@@ -187,7 +187,7 @@ class Candidates:
 
     def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:
         """What does not depend on the sentence."""
-        proposed: Sequence[str] = self.source.propose(context)
+        proposed: Sequence[str] = check_proposed(self.source, self.source.propose(context), context.word)
         refused: Refusals = ()
         scorer = self._scorer
         if scorer is not None:
@@ -223,6 +223,14 @@ class Candidates:
             "unknown_words": self.unknown_words,
             **scored,
         }
+
+
+def check_proposed(source: Source, proposed: Any, word: str) -> Sequence[str]:
+    """What a source proposed; TypeError unless it is a sequence of words, as someone's own source may get it wrong."""
+    listed = isinstance(proposed, Sequence) and not isinstance(proposed, str)
+    if listed and all(isinstance(one, str) for one in proposed):
+        return list(proposed)
+    raise TypeError(f"the source {source.name} proposed {repr(proposed)[:60]} for {word!r}; return a list of words")
 
 
 def _apply(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discotext.victims.registry import load_victim as load_victim
     from discotext.victims.remote import HttpVictim as HttpVictim
     from discotext.victims.scikit import SklearnVictim as SklearnVictim
+    from discotext.victims.spacy_pipeline import SpacyVictim as SpacyVictim
     from discotext.victims.victim import TextOracle as TextOracle
     from discotext.victims.victim import Victim as Victim
 
@@ -25,6 +26,7 @@ _HOMES = {
     "registry": ["load_victim"],
     "remote": ["HttpVictim"],
     "scikit": ["SklearnVictim"],
+    "spacy_pipeline": ["SpacyVictim"],
     "victim": ["TextOracle", "Victim"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

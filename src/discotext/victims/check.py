@@ -57,7 +57,7 @@ def check_victim(
     scores = compute_scores(victim, examples.texts)
     found = [
         _check_accuracy(scores, examples),
-        *_check_label_order(scores, examples),
+        *_check_label_order(victim, scores, examples),
         _check_repeatability(victim, scores, examples),
         _check_batching(victim, scores, examples, seed),
         _check_scale(scores),
@@ -101,7 +101,7 @@ def _check_accuracy(scores: Floats, examples: Examples) -> Finding:
     return Finding("accuracy", "fine", says)
 
 
-def _check_label_order(scores: Floats, examples: Examples) -> list[Finding]:
+def _check_label_order(victim: Victim, scores: Floats, examples: Examples) -> list[Finding]:
     """Check whether a different order of the labels would fit much better."""
     classes = scores.shape[1]
     if classes > MOST_PERMUTED:
@@ -117,7 +117,8 @@ def _check_label_order(scores: Floats, examples: Examples) -> list[Finding]:
         return [Finding("labels", "fine", "no different order of the labels fits better")]
     # The best of all orders was selected, so its p-value is multiplied by their number (Bonferroni).
     p = min(1.0, binomial_tail(only_best, only_best + only_given) * (math.factorial(classes) - 1))
-    order = ", ".join(f"{i} means {j}" for i, j in enumerate(best) if i != j)
+    own = examples.own or examples.names
+    order = ", ".join(f"{victim.labels[i]} means {own[j]}" for i, j in enumerate(best) if i != j)
     gain = f"with {order}, {only_best - only_given} more texts would be correct (p = {p:.2g}, sign test)"
     if p < SIGNIFICANCE:
         return [Finding("labels", "wrong", f"probably in a different order than the data's: {gain}")]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -29,8 +29,11 @@ class FunctionVictim(Victim):
     labels: the names of the classes; by default those that the answers name, or an attribute `labels` of the function,
         or "0", "1", … as many as it returns.
     batch: the largest number of texts passed in one call.
-    binary: how to read a single number for each text; see `discotext.victims.score_reader.ScoreReader`.
+    binary: how to read a single number for each text, "probability" or "logit"; by default an attribute `binary` of the
+        function, or what its first answer suggests; see `discotext.victims.score_reader.ScoreReader`.
     vocabulary: the words it can tell apart; by default an attribute `vocabulary` of the function, or else any word.
+
+    A function that returns only the predicted class of each text, as a number or a name, needs `labels`.
 
     >>> victim = FunctionVictim(lambda texts: [len(text) / 10 for text in texts], labels=["short", "long"])
     >>> victim.scores(["film", "movies"])
@@ -52,7 +55,17 @@ class FunctionVictim(Victim):
         self.function, self.name, self.batch = function, name, batch
         words = getattr(function, "vocabulary", None) if vocabulary is None else vocabulary
         self.vocabulary = None if words is None else CaseInsensitiveVocabulary(words)
-        self.score_reader = ScoreReader(name, getattr(function, "labels", None) if labels is None else labels, binary)
+        names = getattr(function, "labels", None) if labels is None else labels
+        own: Any = getattr(function, "binary", None)
+        # Other objects that are called may have an attribute of that name for something else.
+        if binary == "auto" and isinstance(own, str) and own in get_args(Binary):
+            binary = own  # type: ignore[assignment]
+        self.score_reader = ScoreReader(name, names, binary)
+
+    @property
+    def classes_only(self) -> bool:  # type: ignore[override]
+        """Whether its answers, as far as there are any, are predicted classes."""
+        return bool(self.score_reader.format.classes)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -83,6 +96,21 @@ def load_function(spec: str) -> FunctionVictim:
 
     Modules are looked up in the current folder first. Importing a file executes it, so name only files you trust.
     """
+    return wrap_function(find_object(spec), spec)
+
+
+def wrap_function(found: Any, spec: str) -> FunctionVictim:
+    """Return what `find_object` has found as a victim; raise ValueError if it is no function."""
+    if not callable(found) or isinstance(found, type):
+        where, _, name = spec.removeprefix("py:").rpartition(":")
+        raise ValueError(
+            f"{name} of {where} is {NO_SECRETS.quote(found)}; expected a function from a list of texts to scores"
+        )
+    return FunctionVictim(found, name=spec)
+
+
+def find_object(spec: str) -> Any:
+    """Return what `py:module:name` or `py:path/to/file.py:name` names."""
     where, _, name = spec.removeprefix("py:").rpartition(":")
     if not where or not name.isidentifier():
         raise ValueError(
@@ -94,11 +122,7 @@ def load_function(spec: str) -> FunctionVictim:
         available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         near = difflib.get_close_matches(name, available) or available[:8]
         raise ValueError(f"{where} has no {name}; it has {', '.join(near) or 'no functions'}")
-    if not callable(found) or isinstance(found, type):
-        raise ValueError(
-            f"{name} of {where} is {NO_SECRETS.quote(found)}; expected a function from a list of texts to scores"
-        )
-    return FunctionVictim(found, name=spec)
+    return found
 
 
 def load_module(where: str) -> ModuleType:

@@ -1,28 +1,39 @@
 """Loading victims, and the examples that fit them, from what a user names or passes.
 
-A victim is named by a folder, `hf:NAME`, `sklearn:FILE`, `py:module:function` or an http(s) address.
+A victim is named by a folder, a file `model.skops`, `hf:NAME`, `sklearn:FILE`, `py:module:name` or an http(s) address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from discotext.core.objectives import predictions
+from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
-from discotext.data.registry import DATASETS, load_data
-from discotext.victims.victim import AdaptedVictim, Victim
+from discotext.data.files import read_table
+from discotext.data.registry import check_data, has_name, load_data
+from discotext.victims.held import adopt, refuse
+from discotext.victims.victim import AdaptedVictim, Victim, compute_scores
 
 VICTIM_KINDS = (
-    "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE, py:module:function, or http(s)://…"
+    "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE or FILE.skops, py:module:function, "
+    "or http(s)://…"
 )
 NAMES_SHOWN = 8  # in an error message
+TOGETHER = 512  # texts that are labelled in one call
 
 
-def load_victim(given: Any, trust: bool = False) -> Victim:
+def load_victim(given: Any, trust: bool = False, service: Mapping[str, Any] | None = None) -> Victim:
     """Load a victim by name, or make one of a function or a model. A `Victim` is returned unchanged.
 
     trust: allow pickled scikit-learn files, which can execute code when they are loaded.
+    service: further arguments of `HttpVictim`, if an address is given.
 
     >>> load_victim(lambda texts: [[0.0, 1.0] for _ in texts]).labels
     ('0', '1')
@@ -30,42 +41,48 @@ def load_victim(given: Any, trust: bool = False) -> Victim:
     if isinstance(given, Path):
         given = str(given)
     if isinstance(given, str):
-        return _load_named(given, trust)
+        return _load_named(given, trust, service or {})
     if isinstance(given, Victim):
         return given
     if hasattr(given, "scores") and hasattr(given, "name"):
         return AdaptedVictim(given)
-    if hasattr(given, "predict_proba") or hasattr(given, "decision_function"):
-        from discotext.victims.scikit import SklearnVictim
-
-        return SklearnVictim(given)
+    held = adopt(given)
+    if held is not None:
+        return held
     if callable(given):
         from discotext.victims.function import FunctionVictim
 
         return FunctionVictim(given)
-    raise TypeError(
-        f"a {type(given).__name__} cannot be used as a victim; pass {VICTIM_KINDS}, a function from texts to scores, "
-        "a fitted scikit-learn pipeline, or a Victim"
-    )
+    raise refuse(given, VICTIM_KINDS)
 
 
 def load_victim_and_data(
     victim: Any,
     data: str,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     limit: int | None = None,
     seed: int = 0,
     trust: bool = False,
+    service: Mapping[str, Any] | None = None,
 ) -> tuple[Victim, Examples]:
     """Load a victim and examples with its classes; of a named data set, the test split."""
-    model = load_victim(victim, trust)
+    model = load_victim(victim, trust, service)
     examples = load_examples(model, data, columns)
     return model, examples if limit is None else examples.sample(limit, seed)
 
 
-def load_examples(victim: Victim, data: Any, columns: tuple[str | None, str | None] = (None, None)) -> Examples:
-    """Load examples whose classes are the victim's; raise ValueError if the numbers of classes differ."""
-    examples = _match_labels(victim, data, columns)
+def load_examples(victim: Victim, data: Any, columns: AnyColumns = (None, None)) -> Examples:
+    """Load examples whose classes are the victim's; raise ValueError unless it is certain which is which.
+
+    Texts without labels, which are plain text, a list of strings, or whatever the user says are such, get the victim's
+    own predictions for labels, and a warning that says so.
+    """
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
+    return _check_classes(victim, _read_examples(victim, data, how))
+
+
+def _check_classes(victim: Victim, examples: Examples) -> Examples:
+    """The examples; ValueError if they do not have as many classes as the victim."""
     if len(examples.names) != len(victim.labels):
         raise ValueError(
             f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:NAMES_SHOWN])}), but "
@@ -75,44 +92,84 @@ def load_examples(victim: Victim, data: Any, columns: tuple[str | None, str | No
     return examples
 
 
-def _match_labels(victim: Victim, data: Any, columns: tuple[str | None, str | None]) -> Examples:
-    """Read examples in terms of the victim's classes; only if its labels are mere numbers may the data name them."""
-
-    def read(names: Sequence[str] | None) -> Examples:
-        if isinstance(data, str | Path):
-            return load_data(data, "test" if str(data) in DATASETS else None, *columns, names=names)
-        return make_examples(data, *columns, names=names)
-
-    if not all(label.isdigit() for label in victim.labels):
-        return read(victim.labels)
-    try:
-        return read(victim.labels)
-    except ValueError as error:
-        mismatch = error.with_traceback(None)  # a traceback would keep all that was read in memory during the next read
-    if data == "-":
-        raise mismatch
-    found = read(None)
-    if any(name.isdigit() for name in found.names):
-        raise mismatch  # a number that is none of the victim's classes
-    return found
+def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, bool]:
+    """Load texts where labels are not needed: examples, and whether their labels are those of the data."""
+    if not has_name(data):
+        check_data(data)
+        table = read_table(data, columns.text, columns.label, labels=False)
+        if table.labels is None:
+            return Examples.of(table.texts, [0] * len(table.texts), victim.labels, table.source, table.rows), False
+        return _check_classes(victim, table.check(victim.labels, columns.rename)), True
+    return load_examples(victim, data, columns), True
 
 
-def _load_named(given: str, trust: bool) -> Victim:
+def _read_examples(victim: Victim, data: Any, how: Columns) -> Examples:
+    if isinstance(data, str | Path) and not has_name(data):
+        check_data(data)
+        table = read_table(data, how.text, how.label, labels=not how.unlabelled)
+        if how.unlabelled or table.labels is None:
+            return label_by_predictions(victim, table.texts, table.source, table.rows)
+        return table.check(victim.labels, how.rename)
+    if isinstance(data, list) and data and all(isinstance(one, str) for one in data):
+        return label_by_predictions(victim, data)
+    if not isinstance(data, str | Path):
+        return make_examples(data, how.text, how.label, names=victim.labels)
+    found = load_data(data, names=None if how.unlabelled else victim.labels, rename=how.rename)
+    return label_by_predictions(victim, found.texts, found.source) if how.unlabelled else found
+
+
+def label_by_predictions(
+    victim: Victim, texts: Sequence[Any], source: str = "given", rows: Sequence[int | str] | None = None
+) -> Examples:
+    """Examples whose labels are what the victim predicts, so that an attack asks which predictions can be changed."""
+    # Checked before the victim sees them; the labels do not matter yet.
+    checked = Examples.of(texts, [0] * len(texts), victim.labels, source, rows)
+    labels = np.concatenate(
+        [
+            predictions(compute_scores(victim, checked.texts[begin : begin + TOGETHER]))
+            for begin in range(0, len(texts), TOGETHER)
+        ]
+    )
+    warnings.warn(
+        f"the {len(texts):,} texts have no labels: the victim's own predictions count as right, so its accuracy before "
+        "an attack is 100 %",
+        stacklevel=2,
+    )
+    return replace(checked, labels=labels, own=None)
+
+
+def find_kind(given: str) -> str:
+    """Return what a victim's name means: hf, sklearn, py, http, or folder; raise ValueError if there is no such thing.
+
+    A bare file is a scikit-learn pipeline, and a folder is a Hugging Face model if it has a config.json and no
+    settings.json.
+
+    >>> find_kind("py:model.py:scores"), find_kind("https://example.org/model")
+    ('py', 'http')
+    """
+    prefix, mark, _ = given.partition(":")
+    if mark and prefix in ("hf", "sklearn", "py", "http", "https"):
+        return prefix.removesuffix("s")
+    path = Path(given)
+    if not given or not path.exists():
+        raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
+    if path.is_file():
+        return "sklearn"
+    return "hf" if (path / "config.json").is_file() and not (path / "settings.json").is_file() else "folder"
+
+
+def _load_named(given: str, trust: bool, service: Mapping[str, Any]) -> Victim:
     loaders: dict[str, Callable[[], Victim]] = {
         "hf": lambda: _load_hugging_face(given.removeprefix("hf:")),
         "sklearn": lambda: _load_sklearn(given.removeprefix("sklearn:"), trust),
-        "py": lambda: _load_function(given),
-        "http": lambda: _connect(given),
-        "https": lambda: _connect(given),
+        "py": lambda: _load_object(given),
+        "http": lambda: _connect(given, service),
+        "folder": lambda: _load_folder(given, trust),
     }
-    kind = given.partition(":")[0]
-    if kind in loaders and ":" in given:
-        return loaders[kind]()
-    if not Path(given).exists():
-        raise ValueError(f"there is no victim {given!r}; give {VICTIM_KINDS}")
-    from discotext.victims.saved import load_saved
-
-    return load_saved(given, trust)
+    kind = find_kind(given)
+    if service and kind != "http":
+        raise ValueError(f"{given} is not a service (http://… or https://…), so that it has no {', '.join(service)}")
+    return loaders[kind]()
 
 
 # Each kind is imported on first use, because most need a library that others do not.
@@ -130,13 +187,30 @@ def _load_sklearn(path: str, trust: bool) -> Victim:
     return load_sklearn(path, trust=trust)
 
 
-def _load_function(spec: str) -> Victim:
-    from discotext.victims.function import load_function
+def _load_object(spec: str) -> Victim:
+    """Load what `py:module:name` names: a function, or any object that can be a victim."""
+    from discotext.victims.function import FunctionVictim, find_object, wrap_function
 
-    return load_function(spec)
+    found = find_object(spec)
+    if isinstance(found, Victim):
+        held: Victim | None = found
+    else:
+        held = None if isinstance(found, type) else adopt(found)
+    if held is None:
+        return wrap_function(found, spec)
+    if isinstance(held, FunctionVictim):
+        held.score_reader.name = spec
+    held.name = spec
+    return held
 
 
-def _connect(url: str) -> Victim:
+def _load_folder(path: str, trust: bool) -> Victim:
+    from discotext.victims.saved import load_saved
+
+    return load_saved(path, trust)
+
+
+def _connect(url: str, service: Mapping[str, Any]) -> Victim:
     from discotext.victims.remote import HttpVictim
 
-    return HttpVictim(url)
+    return HttpVictim(url, **service)

@@ -6,6 +6,8 @@
     → [[0.1, 2.3], …]                                           or a single number for each text
     → [[{"label": "pos", "score": 0.9}, …], …]                  as Hugging Face services answer
 
+A service that names its fields otherwise is described by paths, see `discotext.victims.service_format`.
+
 Networks fail now and then, and a search sends thousands of requests, so temporary failures (no connection, no answer in
 time, status 429 or 5xx) are retried, after a pause that grows each time or that the service asks for. Permanent
 failures raise an `UnavailableError`, and no request is sent for a while after one: a search that meets an error retries
@@ -43,11 +45,14 @@ from discotext.core.oracle import UnavailableError
 from discotext.support.redaction import Secrets, escape_unprintable
 from discotext.version import __version__
 from discotext.victims.function import PROBE
+from discotext.victims.rate_limit import RateLimit
 from discotext.victims.score_reader import Binary, ScoreReader
+from discotext.victims.service_format import PathError, ServiceFormat, describe
 from discotext.victims.timed_requests import OutOfTimeError, TimedOpener
 from discotext.victims.victim import CaseInsensitiveVocabulary, Victim
 
 LOG = logging.getLogger(__name__)  # without a handler, warnings go to standard error
+DECLARED = "--{0}, or {0}= of HttpVictim"  # where a user declares what answers leave open
 TOKEN = "DISCOTEXT_TOKEN"  # the environment variable whose value is sent as a bearer token
 LARGEST_ANSWER = 100_000_000  # bytes; nothing larger is a table of scores
 LONGEST_WAIT = 300.0  # seconds; a service that asks for a longer pause counts as unavailable
@@ -66,11 +71,16 @@ class HttpVictim(Victim):
     batch: texts in a request.
     timeout: seconds for a whole answer.
     retries: how often a failed request is sent again.
-    per_second: the largest number of requests per second; None for no limit.
+    per_second: the largest number of requests per second, of all threads of this process; None for no limit.
     max_texts: the largest number of texts to send in all, retries included; None for no limit. `spent` counts them.
     headers: sent with every request.
     binary: how to read a single number for each text; see `discotext.victims.score_reader.ScoreReader`.
     vocabulary: the words it can tell apart; by default those that its answers name, or else any word.
+    text_field: the path of the texts in a request, such as "inputs" or "instances[].text".
+    fields: further fields of a request, each a path with its value.
+    answer: the path of the scores in an answer, such as "predictions[].scores"; a row of scores is a list of numbers,
+        an object {class: score}, or a list of objects with a class and a score each.
+    one_by_one: send one text in a request, as a string; the answer then has the scores of that text.
     clock, sleep: for tests.
     """
 
@@ -89,6 +99,10 @@ class HttpVictim(Victim):
         binary: Binary = "auto",
         vocabulary: Sequence[str] | None = None,
         *,
+        text_field: str = "texts",
+        fields: Mapping[str, Any] | None = None,
+        answer: str | None = None,
+        one_by_one: bool = False,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -107,19 +121,26 @@ class HttpVictim(Victim):
             raise ValueError(f"retries is {retries}; choose 0 or more")
         # The name is stored in records, and the query string often contains a key.
         self.name = url.split("?")[0].split("#")[0]
-        self.url, self.batch, self.timeout, self.retries = url, batch, timeout, retries
+        self.format = ServiceFormat(text_field, dict(fields or {}), answer, one_by_one)
+        self.url, self.batch, self.timeout, self.retries = url, 1 if one_by_one else batch, timeout, retries
         self.per_second, self.max_texts, self.spent = per_second, max_texts, 0
+        self.protocol = self.format.settings | ({} if binary == "auto" else {"binary": binary})
         self.headers = {"Content-Type": "application/json", "Accept": "application/json"}
         token = read_token()
         self.headers |= {"User-Agent": f"discotext/{__version__}", **token, **(headers or {})}
-        self.secrets = Secrets(find_secrets(url, {**token, **(headers or {})}))
-        self.score_reader = ScoreReader(self.name, labels, binary, self.secrets)
+        self.secrets = Secrets([*find_secrets(url, {**token, **(headers or {})}), *self.format.secrets])
+        self.score_reader = ScoreReader(self.name, labels, binary, self.secrets, DECLARED)
         self.vocabulary = None if vocabulary is None else CaseInsensitiveVocabulary(frozenset(vocabulary))
         self._clock, self._sleep = clock, sleep
-        self._next = -math.inf  # when the rate limit allows the next request
+        self._rate = RateLimit(per_second, clock, sleep)
         self._cooldown = (-math.inf, "")  # until when no request is sent, and why
         self._answers: dict[str, Floats] = {}
-        self._has_answered = False
+        self._has_answered = self._has_scores = False
+
+    @property
+    def classes_only(self) -> bool:  # type: ignore[override]
+        """Whether its answers, as far as there are any, are predicted classes."""
+        return bool(self.score_reader.format.classes)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -131,14 +152,17 @@ class HttpVictim(Victim):
     def scores(self, texts: Sequence[str]) -> Floats:
         if not len(texts):
             return np.empty((0, len(self.labels)))
-        new = [text for text in dict.fromkeys(texts) if text not in self._answers]
+        # Kept here, too, because another thread may ask about the same text.
+        known = {text: self._answers[text] for text in dict.fromkeys(texts) if text in self._answers}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
-            self._answers.update(zip(part, self._request(part), strict=True))
-        found = np.stack([self._answers[text] for text in texts])
-        for text in dict.fromkeys(texts):
-            del self._answers[text]
-        return found
+            rows = dict(zip(part, self._request(part), strict=True))
+            self._answers.update(rows)
+            known.update(rows)
+        for text in known:
+            self._answers.pop(text, None)
+        return np.stack([known[text] for text in texts])
 
     def remembers(self, texts: Sequence[str]) -> Bools:
         """Return (N,) texts whose answers came before a call failed midway, and all but the first of equal texts."""
@@ -149,9 +173,16 @@ class HttpVictim(Victim):
         return np.array(known, dtype=bool)
 
     def _request(self, texts: list[str], probe: bool = False) -> Floats:
-        body = self._post(json.dumps({"texts": texts}).encode(), len(texts))
+        # A request without a batch, for the labels, has one text as well.
+        body = self._post(self.format.write(texts), len(texts))
         try:
-            return self._read_scores(self._parse(body), texts, probe)
+            found = self._read_scores(self._parse(body), texts, probe)
+            self._has_scores = True
+            return found
+        except PathError as error:
+            message = f"{self.name}: {error}; give another path (--answer, or answer= of HttpVictim)"
+            # Before any answer could be read, no other text will change that; later, this text may be the exception.
+            raise (ValueError if self._has_scores else UnavailableError)(message) from None
         except RecursionError:
             raise ValueError(f"{self.name} returned deeply nested JSON; expected a table of scores") from None
 
@@ -163,17 +194,24 @@ class HttpVictim(Victim):
             raise ValueError(f"{self.name} returned {found}, which is not valid JSON; expected scores") from None
 
     def _read_scores(self, answer: Any, texts: list[str], probe: bool) -> Floats:
+        if self.format.answer is not None:
+            return self.score_reader.read(self.format.find_rows(answer, len(texts), self.secrets), texts, None, probe)
         names = None
         if isinstance(answer, dict):
             if "scores" not in answer:
-                found = self.secrets.quote(answer)
-                raise ValueError(f'{self.name} returned {found}; expected {{"scores": [[…], …]}}')
+                raise ValueError(
+                    f"{self.name} returned {describe(answer, self.secrets)}; expected "
+                    '{"scores": [[…], …]}, or the path of the scores (--answer, or answer= of HttpVictim)'
+                )
             names, words = answer.get("labels"), answer.get("vocabulary")
             if names is not None:
                 names = self._read_strings("labels", names)
             if words is not None and self.vocabulary is None:
                 self.vocabulary = CaseInsensitiveVocabulary(frozenset(self._read_strings("vocabulary", words)))
             answer = answer["scores"]
+        is_table = isinstance(answer, list) and len(answer) == 1 and isinstance(answer[0], list)
+        if self.format.one_by_one and not is_table:
+            answer = [answer]
         return self.score_reader.read(answer, texts, names, probe)
 
     def _read_strings(self, what: str, given: Any) -> list[str]:
@@ -193,7 +231,7 @@ class HttpVictim(Victim):
                     f"max_texts is {self.max_texts}, {self.spent} texts have been sent, and {count} more are needed; "
                     "raise the limit"
                 )
-            self._limit_rate()
+            self._rate.wait()
             self.spent += count
             try:
                 with TimedOpener(self.timeout) as opener:
@@ -257,18 +295,16 @@ class HttpVictim(Victim):
             hint = f"; set {TOKEN} to send a token" if error.code in (401, 403) else ""
             return message + hint, math.inf
         # Most likely the texts are at fault (too long, too many), and others may succeed.
-        raise ValueError(message) from None
+        hint = (
+            ""
+            if self._has_answered
+            else "; if it expects other fields, name them (--field, or text_field= and fields=)"
+        )
+        raise ValueError(message + hint) from None
 
     def _quote_phrase(self, phrase: object) -> str:
         """Return a short phrase from the service, safe to print and without quotation marks."""
         return self.secrets.quote(str(phrase)).strip("'")
-
-    def _limit_rate(self) -> None:
-        if self.per_second is not None:
-            now = self._clock()
-            if now < self._next:
-                self._sleep(self._next - now)
-            self._next = max(now, self._next) + 1 / self.per_second
 
 
 def read_token() -> dict[str, str]:

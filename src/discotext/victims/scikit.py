@@ -65,7 +65,10 @@ class SklearnVictim(Victim):
         self.pipeline, self.name = pipeline, name
         classes = getattr(pipeline, "classes_", None)
         if classes is None:
-            raise ValueError(f"{name} is a {type(pipeline).__name__} without classes_; expected a fitted classifier")
+            raise ValueError(
+                f"{name} is a {type(pipeline).__name__} without classes_; expected a fitted classifier: call "
+                "fit(texts, labels) first"
+            )
         if len(classes) < 2 or np.ndim(classes[0]):
             raise ValueError(f"{name} has the classes {list(classes)}; expected two or more, and one label per text")
         self.labels: tuple[str, ...] = tuple(str(label) for label in classes)
@@ -188,7 +191,8 @@ def load_sklearn(path: str | Path, trust: bool = False) -> SklearnVictim:
     if path.suffix in PICKLES and not trust:
         raise UntrustedError(
             f"{path} is a pickle, which can execute code when it is loaded; save the pipeline with "
-            "skops.io.dump(pipeline, 'model.skops') instead, or pass --trust if you trust the source of the file"
+            "skops.io.dump(pipeline, 'model.skops') instead, or, if you trust the source of the file, pass --trust (in "
+            f"Python, pass the pipeline: joblib.load({str(path)!r}))"
         )
     try:
         pipeline = read_skops(path, trust) if path.suffix == ".skops" else read_pickle(path)

@@ -5,8 +5,9 @@ the labels and scores of a pipeline. `ScoreReader` accepts them all, and raises 
 answer it cannot read.
 
 Some of these forms leave a question open: how many classes there are, what they are called, whether a single number is
-a probability. The first answer settles it, and a later answer that disagrees is an error, because scores that change
-their meaning in the middle of a search are worse than none. `ScoreReader.format` holds what has been settled.
+a probability or a predicted class. The first answer settles it, and a later answer that disagrees is an error, because
+scores that change their meaning in the middle of a search are worse than none. `ScoreReader.format` holds what has been
+settled.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from discotext.support.redaction import NO_SECRETS, Secrets, escape_unprintable
 
 Names = Sequence[str] | None
 Binary = Literal["auto", "probability", "logit"]
+# Where a user declares what an answer leaves open; {0} is labels or binary.
+DECLARED = "{0}= of FunctionVictim, or an attribute {0} of the function"
 ROUNDING = 1e-6  # by which a probability in single precision may exceed 1
 
 
@@ -31,11 +34,13 @@ class ScoreFormat:
     """What a model's scores mean.
 
     labels: the names of the classes, None until the first answer. binary: how a single number for each text is read,
-    "auto" until an answer has decided between "probability" and "logit".
+    "auto" until an answer has decided between "probability" and "logit". classes: whether an answer is a predicted
+    class for each text, without scores; None until the first answer.
     """
 
     labels: tuple[str, ...] | None
     binary: Binary
+    classes: bool | None = None
 
 
 class ScoreReader:
@@ -45,8 +50,12 @@ class ScoreReader:
     number z, such as a logit, (−z/2, z/2): the difference of the two is what an attack pushes. With binary="auto",
     the numbers of the first answer are probabilities if all lie in [0, 1]; a later number outside is then an error.
 
+    A name or a whole number for each text is a predicted class, and its score is 1, that of the others 0. The classes
+    must be known for this: otherwise it is an error, because a whole number could be a score, and because a class that
+    was never predicted would be missing. Whole numbers are the names of classes if all names are whole numbers.
+
     format: what is known so far of the scores' meaning; the only state, and settled by the first answer. secrets:
-    values that error messages must not quote.
+    values that error messages must not quote. declared: where a user declares labels and binary, for messages.
     """
 
     def __init__(
@@ -55,10 +64,11 @@ class ScoreReader:
         labels: Names = None,
         binary: Binary = "auto",
         secrets: Secrets = NO_SECRETS,
+        declared: str = DECLARED,
     ) -> None:
         if binary not in get_args(Binary):
             raise ValueError(f"binary is {binary!r}; choose auto, probability or logit")
-        self.name, self.binary, self.secrets = name, binary, secrets
+        self.name, self.secrets, self.declared = name, secrets, declared
         self.format = ScoreFormat(None if labels is None else self._check_names(labels), binary)
 
     def read(self, answer: Any, texts: Sequence[str], names: Names = None, probe: bool = False) -> Floats:
@@ -74,6 +84,9 @@ class ScoreReader:
             raise self._mismatch(f"{len(answer)} rows for {len(texts)} texts", "one row for each text")
         if len(answer) and parse_labelled_row(answer[0]) is not None:
             answer, names = self._order_by_label(answer)
+        classes = self._read_classes(answer, names) if len(answer) else None
+        if classes is not None:
+            return classes
         table = self._parse_table(answer)
         bad = np.flatnonzero(~np.isfinite(table).reshape(len(table), -1).all(axis=1))
         if len(bad):
@@ -86,7 +99,7 @@ class ScoreReader:
             raise self._mismatch(f"scores of {', '.join(given)}", ", ".join(known))
         if not len(known) == table.shape[1]:
             raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {', '.join(known)}")
-        self.format = replace(self.format, labels=known)
+        self.format = replace(self.format, labels=known, classes=False)
         return table if names is None else table[:, [given.index(label) for label in known]]
 
     def _mismatch(self, found: str, expected: str) -> ValueError:
@@ -109,13 +122,36 @@ class ScoreReader:
             raise self._mismatch(f"{self.secrets.quote(answer[0])} for a text", "numbers, one for each class")
         if table.ndim > 2 or table.shape[1:] == (0,):
             raise self._mismatch(f"scores of shape {table.shape}", "(texts, classes)")
-        if table.ndim == 1 and table.dtype.kind != "f" and self.binary == "auto":
-            # Most likely the answers of `model.predict`, on which no search can climb.
-            found = f"a whole number for each text, such as {table[0]}, which looks like a predicted class"
-            raise self._mismatch(
-                found, "a score for each class; if it is a score, pass binary='probability' or binary='logit'"
-            )
         return table.astype(np.float64)
+
+    def _read_classes(self, answer: Any, names: Names) -> Floats | None:
+        """Return (N, C) scores of an answer that is a predicted class for each text; None if it is something else."""
+        labels = self.format.labels
+        if labels is None and names is not None:
+            labels = self._check_names(names)
+        if all(isinstance(one, str) for one in answer):
+            found = [str(one) for one in answer]
+        elif self.format.binary == "auto" and is_whole(answer):
+            by_name = labels is not None and all(re.fullmatch(r"-?\d+|False|True", label) for label in labels)
+            found = [str(one) if by_name or labels is None else name_class(one, labels) for one in answer]
+        elif self.format.classes:
+            raise self._mismatch(f"{self.secrets.quote(answer[0])} for a text", "a class, as in earlier answers")
+        else:
+            return None
+        said = f"{self.secrets.quote(answer[0])} for a text, which looks like a predicted class"
+        if self.format.classes is False:
+            raise self._mismatch(said, "scores, as in earlier answers")
+        if labels is None:
+            raise self._mismatch(
+                said,
+                f"a score for each class; if it is a class, name all classes ({self.declared.format('labels')}); if it "
+                f"is a score, say whether a probability or a logit ({self.declared.format('binary')})",
+            )
+        strange = next((one for one in found if one not in labels), None)
+        if strange is not None:
+            raise self._mismatch(f"{self.secrets.quote(strange)} for a text", f"one of the classes {', '.join(labels)}")
+        self.format = replace(self.format, labels=labels, classes=True)
+        return np.array([[float(one == label) for label in labels] for one in found])
 
     def _expand_binary(self, values: Floats, probe: bool) -> Floats:
         labels, kind = self.format.labels, self.format.binary
@@ -130,7 +166,8 @@ class ScoreReader:
         if kind == "logit":
             return np.stack([-values / 2, values / 2], axis=1)
         if len(outside):
-            expected = "a probability between 0 and 1, as in earlier answers; for logits, pass binary='logit'"
+            expected = "a probability between 0 and 1, as in earlier answers; for logits, say so "
+            expected += f"({self.declared.format('binary')})"
             raise self._mismatch(f"{outside[0]:g}", expected)
         return np.stack([1 - values, values], axis=1).clip(0, 1)
 
@@ -156,6 +193,28 @@ def to_plain(answer: Any) -> Any:
     if hasattr(answer, "to_numpy"):
         return answer.to_numpy()
     return [to_plain(row) for row in answer] if isinstance(answer, list | tuple | Iterator) else answer
+
+
+def is_whole(answer: Any) -> bool:
+    """Return whether an answer is a whole number or a truth value for each text.
+
+    >>> is_whole([1, 0]), is_whole([[1, 0]]), is_whole([0.5, 1])
+    (True, False, False)
+    """
+    try:
+        table = np.asarray(answer)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return table.ndim == 1 and table.dtype.kind in "iub"
+
+
+def name_class(number: Any, labels: Sequence[str]) -> str:
+    """Return the name of a class by its number; a number that is none of a class is returned as it is.
+
+    >>> name_class(True, ["bad", "good"]), name_class(2, ["bad", "good"])
+    ('good', '2')
+    """
+    return labels[int(number)] if 0 <= number < len(labels) else str(number)
 
 
 def parse_labelled_row(row: Any) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class Victim:
     | `vocabulary` | `None` | the words it can tell apart, as anything that supports `in`; None means any word |
     | `uses_gpu` | `False` | it runs faster on a GPU, so on Ray each worker reserves one |
     | `has_memory` | `False` | it answers some texts without calling the model; `remembers` says which |
+    | `protocol` | `{}` | how it is asked, if in several ways; the settings of a run keep it |
+    | `classes_only` | `False` | it returns predicted classes: a score is 1 for that class and 0 for the others |
 
     | method | default | returns |
     |---|---|---|
@@ -64,6 +67,8 @@ class Victim:
     vocabulary: Container[str] | None = None
     uses_gpu: bool = False
     has_memory: bool = False
+    protocol: Mapping[str, Any] = MappingProxyType({})
+    classes_only: bool = False
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """Return (N, C) scores of N texts. A text's scores must not depend on the other texts.

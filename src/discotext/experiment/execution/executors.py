@@ -14,7 +14,7 @@ from discotext.experiment.execution.ray import RayExecutor
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import Job, Unit
 from discotext.experiment.record import Record
-from discotext.experiment.task import TaskRunner
+from discotext.experiment.task import Inside, TaskRunner
 
 
 @runtime_checkable
@@ -27,11 +27,14 @@ class Executor(Protocol):
 
 
 class Serial:
-    """One unit after the other, in this process."""
+    """One unit after the other, in this process. inside: see `TaskRunner`."""
+
+    def __init__(self, inside: Inside | None = None) -> None:
+        self.inside = inside
 
     def run(self, job: Job, units: Sequence[Unit], notify: Notify = ignore) -> Iterator[list[Record]]:
         notify("")
-        runner = TaskRunner(job)
+        runner = TaskRunner(job, self.inside)
         for unit in units:
             yield runner.run(job.task(unit))
 

@@ -16,20 +16,23 @@ from typing import Any
 import numpy as np
 
 from discotext.core.objectives import predictions
+from discotext.data.catalogue import Split
+from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
-from discotext.data.registry import DATASETS, load_data
+from discotext.data.registry import has_split, load_data
 from discotext.experiment.attack import attack
 from discotext.experiment.certify import certify
 from discotext.experiment.hardening.matrix import OWN, Pair, choose_solver, fill, holds, list_cells
 from discotext.experiment.hardening.outcome import Hardening, Trial
 from discotext.experiment.hardening.page import make_hardening_page
 from discotext.experiment.hardening.recipe import PLAIN, Recipe
-from discotext.experiment.hardening.task import Progress, Task, Trainer, ignore
+from discotext.experiment.hardening.task import Progress, Task, Trainer
 from discotext.experiment.hardening.trainers import make_trainer
 from discotext.experiment.result import Result
 from discotext.experiment.summary import Estimate, estimate_share
 from discotext.support.files import write_atomically
 from discotext.support.keywords import suggest_keywords
+from discotext.support.progress import StageProgress, make_bar
 from discotext.text.candidates import Candidates
 from discotext.text.words import compute_budget
 from discotext.victims.encoded import MERGED, Encoded
@@ -70,9 +73,9 @@ def harden(
     epochs: int | None = None,
     limit: int | None = None,
     seed: int = 0,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     out: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = True,
     trust: bool = False,
 ) -> Hardening:
     """Train a classifier that holds when words are exchanged.
@@ -89,7 +92,8 @@ def harden(
     budgets: how many words may change, and how many texts are attacked.
     epochs: of training, at most. limit: train on a stratified sample of so many texts. columns: of texts and labels.
     out: a folder for the hardened victim and its records; the same call resumes where it stopped.
-    progress: called with an activity and the share of it that is done.
+    progress: show a bar in a terminal or a notebook; or a function, which is called with an activity and the share of
+        it that is done.
     trust: allow pickled scikit-learn files, which can execute code when they are loaded.
     """
     compute_budget(1, budgets.share)
@@ -100,7 +104,8 @@ def harden(
     training, testing = load_texts(data, test, columns, seed, trainer.given)
     training = training if limit is None else training.sample(limit, seed)
     check_texts(training, testing)
-    with tempfile.TemporaryDirectory() as temporary:
+    bar = StageProgress(None, make_bar(progress is True))
+    with tempfile.TemporaryDirectory() as temporary, bar:
         folder = Path(temporary if out is None else out)
         whole = _Hardening(
             trainer=trainer,
@@ -113,7 +118,7 @@ def harden(
             most_loss=most_loss,
             seed=seed,
             folder=folder,
-            progress=progress or ignore,
+            progress=progress if callable(progress) else bar.update,
         )
         return whole.run()
 
@@ -129,18 +134,17 @@ def _parse_recipes(recipes: str | Sequence[str], trainer: Trainer) -> list[Recip
 
 
 def load_texts(
-    data: Any, test: Any, columns: tuple[str | None, str | None], seed: int, given: Victim | None = None
+    data: Any, test: Any, columns: AnyColumns, seed: int, given: Victim | None = None
 ) -> tuple[Examples, Examples]:
     """Texts to train on and texts to test on, with the same classes; those of a given victim, in its order."""
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
 
-    def load(source: Any, split: Any, names: Sequence[str] | None) -> Examples:
+    def load(source: Any, split: Split, names: Sequence[str] | None) -> Examples:
         if isinstance(source, str | Path):
-            return load_data(source, split if str(source) in DATASETS else None, *columns, names=names)
-        return make_examples(source, *columns, names=names)
+            return load_data(source, split, how.text, how.label, names, how.rename)
+        return make_examples(source, how.text, how.label, names=names)
 
-    # Labels that are mere numbers say nothing about the data's own names.
-    named = given is not None and not all(label.isdigit() for label in given.labels)
-    training = load(data, "train", given.labels if given is not None and named else None)
+    training = load(data, "train", None if given is None else given.labels)
     if given is not None and len(training.names) != len(given.labels):
         raise ValueError(
             f"the data has {len(training.names)} classes, but {given.name} has {len(given.labels)}; use data with the "
@@ -148,7 +152,7 @@ def load_texts(
         )
     if test is not None:
         return training, load(test, "test", training.names)
-    if isinstance(data, str) and data in DATASETS:
+    if isinstance(data, str | Path) and has_split(data, "test"):
         return training, load(data, "test", training.names)
     if given is not None:
         warnings.warn(
@@ -293,6 +297,7 @@ class _Hardening:
             candidates=self.candidates,
             limit=self.budgets.held_out,
             seed=self.seed,
+            progress=False,
         )
 
     def _load(self, recipe: Recipe, task: Task) -> Victim:
@@ -315,7 +320,7 @@ class _Hardening:
             runs.append(
                 certify(
                     victim, some, choose_solver(victim), budget=self.budgets.share, passes=self.budgets.passes,
-                    candidates=self.candidates, seed=self.seed, out=self.folder / name,
+                    candidates=self.candidates, seed=self.seed, out=self.folder / name, progress=False,
                 )
             )  # fmt: skip
         matrix = {OWN: Pair.of(runs[0].records, runs[1].records)}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -114,9 +115,7 @@ def fill(
         with warnings.catch_warnings():
             # That candidates of some kind are few says something about them, and the figures show it.
             warnings.simplefilter("ignore", UserWarning)
-            records = [
-                attack(victim, examples, cell.solver, budget=cell.share, candidates=cell.candidates, seed=seed).records
-                for victim in (before, after)
-            ]
+            flip = partial(attack, budget=cell.share, candidates=cell.candidates, seed=seed, progress=False)
+            records = [flip(victim, examples, cell.solver).records for victim in (before, after)]
         found[cell.name] = Pair.of(*records)
     return found

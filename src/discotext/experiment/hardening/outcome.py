@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from textwrap import wrap
 from typing import Any
 
 from discotext.experiment.certificate import Certificate
 from discotext.experiment.hardening.matrix import BLACK_BOX, OWN, Pair
 from discotext.experiment.result import Result
 from discotext.experiment.summary import Estimate, spread
+from discotext.support.plain_text import LINE, shorten
 from discotext.victims.victim import Victim
 
+LINES = 8  # of its sentences, if it is printed
 SIGNIFICANT = 0.05
 MASKED = 0.02  # share of the texts by which a search without gradients may find more
 
@@ -53,6 +56,11 @@ class Hardening:
     matrix: Mapping[str, Pair]
     trained: bool
     runs: tuple[Result, Result]
+
+    def __repr__(self) -> str:
+        head = f"Hardening: {shorten(self.model, 30)} on {shorten(self.data, 30)}"
+        lines = [line for note in describe(self) for line in wrap(note, LINE)]
+        return "\n".join([head, *lines[:LINES], *(["…"] if len(lines) > LINES else [])])
 
     @property
     def worst(self) -> str:

@@ -72,5 +72,5 @@ class SklearnTrainer(Trainer):
 
 def find_flipped(victim: Victim, examples: Examples, task: Task) -> list[tuple[str, int]]:
     """Texts that an attack flips, with their true labels."""
-    found = attack(victim, examples, budget=task.share, candidates=task.candidates, seed=task.seed)
+    found = attack(victim, examples, budget=task.share, candidates=task.candidates, seed=task.seed, progress=False)
     return [(record.adversarial_text, record.label) for record in found.records if record.succeeded]

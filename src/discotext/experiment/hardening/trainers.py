@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from discotext.experiment.hardening.fixed_trainer import FixedTrainer
@@ -36,7 +37,7 @@ def make_trainer(model: Any, epochs: int | None = None, trust: bool = False) -> 
         return SklearnTrainer(make_tfidf(), TFIDF)
     if _is_unfitted(model):
         return SklearnTrainer(model, type(model).__name__)
-    if isinstance(model, str) and ":" not in model and "/" not in model:
+    if isinstance(model, str) and ":" not in model and "/" not in model and not Path(model).exists():
         raise ValueError(f"there is no model {model!r}; {HINT}")
     return train_like(load_victim(model, trust), epochs)
 

@@ -42,8 +42,16 @@ class Frame:
         return round(TOP + (1 - value / self.top) * (HIGH - TOP - BOTTOM), 1)
 
 
-def draw_curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]], axis: str) -> Markup:
-    """Accuracy by budget, a line for each solver. ticks: where on the x axis which words stand. axis: its name."""
+def draw_curve(
+    series: dict[str, list[Point]],
+    ticks: Sequence[tuple[float, str]],
+    axis: str,
+    what: str = "Accuracy of the victim",
+) -> Markup:
+    """Accuracy by budget, a line for each solver. ticks: where on the x axis which words stand. axis: its name.
+
+    what: what is drawn, for those who cannot see it.
+    """
     right = max(x for x, _ in ticks) or 1.0
     frame = Frame(right * 1.03)
     drawn = [_grid(frame)]
@@ -61,7 +69,7 @@ def draw_curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]
         element("li", element("svg", _key(number), viewbox="0 0 34 14", aria_hidden="true"), " ", name)
         for number, name in enumerate(series)
     ]
-    label = f"Accuracy of the victim by {axis}, for {', '.join(series)}; the table above has the numbers"
+    label = f"{what} by {axis}, for {', '.join(series)}; the table above has the numbers"
     return join(_svg(label, *drawn), element("ul", *legend, class_="legend"))
 
 

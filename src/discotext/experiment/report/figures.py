@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from discotext.experiment.record import Budget, Record
+from discotext.experiment.report.legend import explain
 from discotext.experiment.report.markup import Markup, element
 from discotext.experiment.run import Run
 from discotext.experiment.summary import Estimate, SolverSummary, Summary
+from discotext.experiment.terms import TERMS
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ def format_amount(value: Estimate | None, digits: int) -> Markup:
 
 
 def make_table(caption: Any, headings: Sequence[Any], *bodies: Any) -> Markup:
-    """A table that scrolls by itself where the page is too narrow for it."""
-    head = element("thead", element("tr", *(element("th", heading, scope="col") for heading in headings)))
+    """A table that scrolls by itself where the page is too narrow for it; a heading that is a term explains itself."""
+    # Only under its full name: on the page of a hardening, "after" is not after an attack.
+    named = [explain(heading) if heading in TERMS else heading for heading in headings]
+    head = element("thead", element("tr", *(element("th", heading, scope="col") for heading in named)))
     whole = element("table", element("caption", element("span", caption)), head, *bodies)
     return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label="Table")

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 
 from discotext.experiment.report.bracket import show_bracket
 from discotext.experiment.report.figures import Strongest
+from discotext.experiment.report.legend import explain, list_terms
 from discotext.experiment.report.markup import Markup, element, embed, join
+from discotext.experiment.report.next_steps import show_next_steps
 from discotext.experiment.report.sections import (
     chart_accuracy,
     chart_queries,
@@ -23,24 +25,28 @@ from discotext.experiment.report.sections import (
     show_positions,
     warn_of_unfinished,
     write_headline,
+    write_lead,
 )
-from discotext.experiment.report.texts import make_data, make_static_cards, select_texts
+from discotext.experiment.report.showcase import show_flipped
+from discotext.experiment.report.texts import OUTCOMES, classify, make_data, make_static_cards, select_texts
 from discotext.experiment.run import Run
 from discotext.version import __version__
 
 SORTS = {
-    "order": "in order", "fewest": "fewest words changed", "most": "most words changed", "high": "highest score after",
-    "low": "lowest score after", "short": "shortest", "long": "longest",
+    "flipped": "flipped first", "order": "in the order of the data", "fewest": "fewest words changed",
+    "most": "most words changed", "high": "highest score after", "low": "lowest score after", "short": "shortest",
+    "long": "longest",
 }  # fmt: skip
+BASIC = ("victim", "candidate", "swap", "budget", "accept", "solver", "search space", "tie")  # terms of every page
 
 
-def make_page(run: Run) -> str:
-    """The report of a run as HTML."""
+def make_page(run: Run, folder: str | None = None) -> str:
+    """The report of a run as HTML. folder: where the run is, for the commands that the page suggests."""
     attack = Strongest.of(run)
     title = f"{run.settings['victim']} on {run.settings['data']}"
-    bracket = show_bracket(run)
     sections = {
-        **({} if bracket is None else {"bracket": ("What is proved", bracket)}),
+        "next": ("What to do next", show_next_steps(attack, folder)),
+        "bracket": ("What is proved", show_bracket(run)),
         "solvers": ("All solvers", list_solvers(attack)),
         "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", chart_accuracy(attack)),
         "queries": ("Success by queries", chart_queries(attack)),
@@ -50,11 +56,24 @@ def make_page(run: Run) -> str:
         "texts": ("Texts side by side", show_texts(attack)),
         "pedigree": ("Settings and provenance", list_settings(run)),
     }
-    headline = join(write_headline(attack), warn_of_unfinished(run))
+    headline = join(write_headline(attack), show_flipped(attack), write_lead(attack), warn_of_unfinished(run))
     skip = element("a", "To the texts", href="#texts", class_="skip")
     return wrap_page(
-        title, headline, sections, run.settings["version"], skip, embed(make_data(attack), id="data"), script=True
+        title,
+        headline,
+        sections,
+        run.settings["version"],
+        skip,
+        embed(make_data(attack), id="data"),
+        scripts=("terms.js", "script.js"),
+        terms=[*BASIC, *list_outcomes(run)],
     )
+
+
+def list_outcomes(run: Run) -> list[str]:
+    """Outcomes and statuses that occur in a run: the words of its cards and its records."""
+    found = {OUTCOMES[classify(record)] for record in run.records} | {record.status for record in run.records}
+    return sorted(found)
 
 
 def wrap_page(
@@ -64,14 +83,16 @@ def wrap_page(
     version: str = __version__,
     first: Markup | None = None,
     last: Markup | None = None,
-    script: bool = False,
+    scripts: Sequence[str] = (),
+    terms: Iterable[str] = (),
 ) -> str:
     """A whole page. sections: heading and content by name. first, last: what stands before and after all else.
 
-    script: whether the page's own script runs.
+    scripts: files of the package that run on the page.
+    terms: those to explain in the end beside the ones that the page links to.
     """
     style = _resource("style.css")
-    code = _resource("script.js") if script else None
+    code = join(*map(_resource, scripts)) if scripts else None
     # By their hashes, so that not even a mistake of ours could let a text run as a script.
     allowed = f"script-src {_hash(code)}; " if code is not None else ""
     policy = f"default-src 'none'; style-src {_hash(style)}; {allowed}base-uri 'none'; form-action 'none'"
@@ -85,14 +106,18 @@ def wrap_page(
         element("title", f"discotext: {title}"),
         element("style", style),
     )
-    links = [element("a", heading, href=f"#{name}") for name, (heading, _) in sections.items()]
+    shown = {name: (heading, content) for name, (heading, content) in sections.items() if content is not None}
+    legend = list_terms([headline, *(content for _, content in shown.values())], terms)
+    if legend is not None:
+        shown["terms"] = ("Terms", legend)
+    links = [element("a", heading, href=f"#{name}") for name, (heading, _) in shown.items()]
     body = element(
         "body",
         first,
         element(
             "header", element("p", title, class_="kicker"), headline, element("nav", *links, aria_label="Sections")
         ),
-        element("main", *(_section(name, heading, content) for name, (heading, content) in sections.items())),
+        element("main", *(_section(name, heading, content) for name, (heading, content) in shown.items())),
         last,
         element("script", code) if code is not None else None,
     )
@@ -102,14 +127,13 @@ def wrap_page(
 
 def show_texts(attack: Strongest) -> Markup:
     """Controls, the place where the script puts the texts, and some of them for readers without one."""
-    run = attack.run
-    there, here = len({record.id for record in run.records}), len(select_texts(run))
-    part = f"The page holds the first {here:,} of {there:,} texts, in their order; --csv writes all of them."
+    selection = select_texts(attack)
     legend = element(
         "p",
         *("A changed word is ", element("del", "struck through"), " in the original, and its replacement "),
         *(element("ins", "underlined"), " in the adversarial text. "),
-        "The score is what an attack raises: above 0 the label is flipped.",
+        *("The ", explain("score"), " is what an attack raises: above 0 the label is flipped. "),
+        *("Outcomes and statuses are explained under ", element("a", "Terms", href="#terms"), "."),
         class_="fine",
     )
     controls = [
@@ -119,8 +143,16 @@ def show_texts(attack: Strongest) -> Markup:
     ]
     form = element("form", *controls, element("output", name="count", aria_live="polite"), id="controls", hidden=True)
     more = element("button", "Show more", type="button", id="more", hidden=True)
-    note = element("p", part, class_="note") if here < there else None
-    return join(note, legend, form, element("div", id="cards"), more, element("noscript", make_static_cards(attack)))
+    part = f"{selection} report --csv FILE writes all of them."
+    note = element("p", part, class_="note") if selection.is_part else None
+    return join(
+        note,
+        legend,
+        form,
+        element("div", id="cards", class_="cards"),
+        more,
+        element("noscript", make_static_cards(attack)),
+    )
 
 
 def _select(name: str, options: dict[str, str] | None = None) -> Markup:
@@ -128,7 +160,7 @@ def _select(name: str, options: dict[str, str] | None = None) -> Markup:
     return element("label", name, element("select", *listed, name=name))
 
 
-def _section(name: str, heading: str, content: Markup | None) -> Markup:
+def _section(name: str, heading: str, content: Markup) -> Markup:
     return join("\n", element("section", element("h2", heading), content, id=name))
 
 

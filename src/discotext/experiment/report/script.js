@@ -49,6 +49,7 @@
   const places = (value) => value === null ? "–" : value.toFixed(2).replace("-", "−");
   const last = (value, sign) => value === null ? Infinity : sign * value;
   const orders = {
+    flipped: (a, b) => a[OUTCOME] - b[OUTCOME],
     order: () => 0,
     fewest: (a, b) => a[CHANGED] - b[CHANGED],
     most: (a, b) => b[CHANGED] - a[CHANGED],
@@ -71,7 +72,10 @@
     chosen.sort((a, b) => order(a, b) || inOrder(a, b));
     cards.replaceChildren();
     shown = 0;
-    field.count.textContent = `${chosen.length} of ${data.rows.length} records`;
+    const kinds = data.outcomes.map((name, number) => [chosen.filter((row) => row[OUTCOME] === number).length, name])
+      .filter(([count]) => count).map(([count, name]) => `${count} ${name}`).join(", ");
+    const sorted = field.sort.selectedOptions[0].textContent;
+    field.count.textContent = `${chosen.length} of ${data.rows.length} records` + (kinds && `: ${kinds}; ${sorted}`);
     root.dataset.count = chosen.length;
     grow();
   }

@@ -22,7 +22,8 @@ from discotext.experiment.report.figures import (
     format_share,
     make_table,
 )
-from discotext.experiment.report.markup import Markup, element, join
+from discotext.experiment.report.legend import explain
+from discotext.experiment.report.markup import Markup, element, escape, join
 from discotext.experiment.run import Run
 from discotext.experiment.summary import Estimate, Summary, mcnemar, summarise
 
@@ -45,26 +46,43 @@ def write_headline(attack: Strongest) -> Markup:
         allowed = format_budget(attack.budget, OF)
         comma = "," if "accept" in allowed else ""
         said = f"Changing at most {allowed}{comma} flips {share} of {what}: {moved}."
+    return element("h1", said)
+
+
+def write_lead(attack: Strongest) -> Markup:
+    """What stands behind the answer: on how many texts, how exact, how acceptable, how much is proved."""
+    row, run = attack.figures, attack.run
     assert row.adversarial_accuracy is not None  # there are records
     low, high = row.adversarial_accuracy.low, row.adversarial_accuracy.high
     more = [
-        f"{attack.solver} on {attack.summary.n:,} texts of {run.settings['data']}; "
-        f"the accuracy after lies between {100 * low:.1f} and {format_percent(high)} (95\u00a0% interval)."
+        join(
+            f"{attack.solver} on {attack.summary.n:,} texts of {run.settings['data']}; the accuracy after lies between "
+            f"{100 * low:.1f} and {format_percent(high)} (",
+            explain("95 % interval", "95\u00a0% interval"),
+            ").",
+        )
     ]
     if row.perturbation is not None:
-        more.append(f"Where it succeeds it changes {format_percent(row.perturbation)} of a text’s words on average.")
+        more.append(
+            escape(f"Where it succeeds it changes {format_percent(row.perturbation)} of a text’s words on average.")
+        )
     if row.acceptable is not None and row.accepted_accuracy is not None:
         more.append(
-            f"Most people are expected to accept {format_percent(row.acceptable, 0)} of these swaps; counting only "
-            f"texts in which they accept every swap, accuracy is {format_percent(row.accepted_accuracy)}."
+            join(
+                "Most people are expected to ",
+                explain("accept"),
+                f" {format_percent(row.acceptable, 0)} of these swaps; counting only texts in which they accept every "
+                f"swap, accuracy is {format_percent(row.accepted_accuracy)}.",
+            )
         )
     if row.optimal == 1:
-        more.append("This is the true worst case: every verdict is proved.")
+        more.append(join("This is the true worst case: every verdict is ", explain("proved"), "."))
     elif row.optimal:
-        more.append(f"For {format_percent(row.optimal)} of the attacks the verdict is proved.")
+        more.append(join(f"For {format_percent(row.optimal)} of the attacks the verdict is ", explain("proved"), "."))
     if (covered := coverage.describe(attack.summary)) is not None:
-        more.append(f"{covered[0].upper()}{covered[1:]}.")
-    return join(element("h1", said), element("p", " ".join(more), class_="lead"), warn_of_coverage(attack))
+        more.append(escape(f"{covered[0].upper()}{covered[1:]}."))
+    said = join(*(part for one in more for part in (one, " ")))
+    return join(element("p", said, class_="lead"), warn_of_coverage(attack))
 
 
 def warn_of_coverage(attack: Strongest) -> Markup | None:
@@ -121,7 +139,12 @@ def list_solvers(attack: Strongest) -> Markup:
 
 def list_notes(run: Run) -> Markup | None:
     """What to know beside the figures: how much can change, ties, words that the victim does not know."""
-    said = [f"At most {format_budget(budget)}: {note}." for budget, one in run.begun for note in coverage.notes(one)]
+    several = len(run.begun) > 1
+    said = [
+        f"At most {format_budget(budget)}: {note}." if several else f"{note}."
+        for budget, one in run.begun
+        for note in coverage.notes(one)
+    ]
     return element("ul", *(element("li", one) for one in said), class_="plain") if said else None
 
 
@@ -187,8 +210,11 @@ def chart_queries(attack: Strongest) -> Markup | None:
         name: [Point(number, curve[step], curve[step], curve[step]) for number, step in enumerate(steps, start=1)]
         for name, curve in rows.items()
     }
-    note = element("p", "A query is a forward pass of the model for one text.", class_="fine")
-    return join(wrap_chart(draw_curve(series, [(n, step) for n, step in enumerate(steps, start=1)], "queries")), note)
+    note = element("p", "A ", explain("query"), " is a forward pass of the model for one text.", class_="fine")
+    chart = draw_curve(
+        series, [(n, step) for n, step in enumerate(steps, start=1)], "queries", "Share of texts flipped"
+    )
+    return join(wrap_chart(chart, "Share of attacked texts that were flipped"), note)
 
 
 def draw_levels(summaries: Sequence[Summary]) -> Markup:
@@ -201,8 +227,7 @@ def draw_levels(summaries: Sequence[Summary]) -> Markup:
     return draw_curve(series, ticks, "least probability that most people accept a swap")
 
 
-def wrap_chart(chart: Markup) -> Markup:
-    caption = "Accuracy of the victim, with 95\u00a0% intervals"
+def wrap_chart(chart: Markup, caption: str = "Accuracy of the victim, with 95\u00a0% intervals") -> Markup:
     return element("figure", element("figcaption", caption), chart)
 
 

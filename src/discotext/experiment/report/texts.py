@@ -1,11 +1,13 @@
 """The texts side by side: as data for the page's script, and as markup for readers without one.
 
-Each text is embedded once, however many solvers and budgets it met. A large run is shown in part: its first texts in
-their order, because a choice by success would flatter the attack.
+Each text is embedded once, however many solvers and budgets it met. Flipped texts come first. A large run is shown in
+part: mostly flipped texts, because they are what a reader looks for, and some that were not. That flatters the attack,
+so the page says how many of each there are.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from discotext.experiment.record import Change, Record
@@ -15,6 +17,7 @@ from discotext.experiment.report.table import replace_surrogates
 from discotext.experiment.run import Run
 
 TEXTS, RECORDS, STATIC = 500, 4000, 20  # embedded texts, their records, and those shown without a script
+FLIPPED = 0.75  # of the embedded texts of a large run, those that may be flipped ones while there are others
 OUTCOMES = {"success": "flipped", "resisted": "not flipped", "skipped": "not attacked", "failed": "failed"}
 SENTENCES = {
     "impossible": "It is proved that no allowed change flips it.",
@@ -56,11 +59,48 @@ def describe(run: Run, record: Record) -> str:
     return f"Not flipped, {changed}. {SENTENCES.get(record.status, record.status)}"
 
 
-def select_texts(run: Run) -> list[int]:
-    """Which texts are on the page: the first, in the order of the run."""
+@dataclass(frozen=True)
+class Selection:
+    """Which texts are on the page. flipped, others: of the strongest attack, how many are shown, of how many."""
+
+    numbers: list[int]
+    flipped: tuple[int, int]
+    others: tuple[int, int]
+
+    @property
+    def is_part(self) -> bool:
+        return sum(self.flipped) + sum(self.others) < 2 * (self.flipped[1] + self.others[1])
+
+    def __str__(self) -> str:
+        there = self.flipped[1] + self.others[1]
+        kinds = (
+            f"{self.flipped[0]:,} of the {self.flipped[1]:,} that the strongest attack flipped, and "
+            f"{self.others[0]:,} of the {self.others[1]:,} others, the first of each in the order of the data"
+        )
+        more = (
+            " Flipped texts are more frequent here than in the run; the tables count all texts."
+            if self.flipped[0] * self.others[1] > self.flipped[1] * self.others[0]
+            else ""
+        )
+        return f"The page holds {len(self.numbers):,} of {there:,} texts: {kinds}.{more}"
+
+
+def select_texts(attack: Strongest) -> Selection:
+    """Which texts are on the page, in the order of the run: if not all, flipped ones up to a share, and others."""
+    run = attack.run
     numbers = list(dict.fromkeys(record.id for record in run.records))
     each = len(run.settings["solvers"]) * len(run.settings["budgets"])
-    return numbers[: max(1, min(TEXTS, RECORDS // each))]
+    room = max(1, min(TEXTS, RECORDS // each))
+    won = {record.id for record in attack.records if record.succeeded}
+    flipped = [number for number in numbers if number in won]
+    others = [number for number in numbers if number not in won]
+    # What one kind leaves free, the other takes.
+    first = flipped[: max(int(FLIPPED * room), room - len(others))] if room > 1 else flipped[:1]
+    rest = others[: room - len(first)]
+    shown = {*first, *rest}
+    return Selection(
+        [number for number in numbers if number in shown], (len(first), len(flipped)), (len(rest), len(others))
+    )
 
 
 def order_changes(record: Record) -> list[Change] | None:
@@ -76,7 +116,7 @@ def order_changes(record: Record) -> list[Change] | None:
 def make_data(attack: Strongest) -> dict[str, Any]:
     """What the script shows. Places in a text are counted as JavaScript counts them, in halves of long characters."""
     run = attack.run
-    numbers = {number: place for place, number in enumerate(select_texts(run))}
+    numbers = {number: place for place, number in enumerate(select_texts(attack).numbers)}
     solvers, budgets = list(run.settings["solvers"]), list(run.settings["budgets"])
     texts: list[Any] = [None] * len(numbers)
     rows = []
@@ -114,10 +154,14 @@ def _units(text: str, place: int) -> int:
 
 
 def make_static_cards(attack: Strongest) -> Markup:
-    """The first records of the strongest attack, for readers without a script."""
-    first = attack.records[:STATIC]
-    said = f"The first {len(first)} texts of {attack}. With scripts allowed, all can be sorted and searched here."
-    return join(element("p", said), *(make_card(attack.run, record) for record in first))
+    """The first records of the strongest attack, flipped ones first, for readers without a script."""
+    first = sorted(attack.records, key=lambda record: list(OUTCOMES).index(classify(record)))[:STATIC]
+    said = (
+        f"The first {len(first)} of {len(attack.records):,} texts of {attack}, flipped ones first. With scripts "
+        "allowed, they can be sorted and searched here."
+    )
+    cards = element("div", *(make_card(attack.run, record) for record in first), class_="cards")
+    return join(element("p", said), cards)
 
 
 def make_card(run: Run, record: Record) -> Markup:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from discotext.data.catalogue import Split
+from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples
-from discotext.data.registry import DATASETS, load_data
+from discotext.data.registry import has_split, load_data
 from discotext.support.intervals import wilson
 from discotext.text.candidates import Candidates
 from discotext.text.packaged_vectors import load_packaged_vectors
@@ -28,7 +31,7 @@ def train_victim(
     test: str | None = None,
     vectors: Path | None = None,
     limit: int | None = None,
-    columns: tuple[str | None, str | None] = (None, None),
+    columns: AnyColumns = (None, None),
     settings: dict[str, Any] | None = None,
     packaged: bool = False,
     progress: ProgressCallback | None = None,
@@ -111,14 +114,14 @@ def load_default_vectors(packaged: bool = False) -> tuple[WordVectors, str]:
     return load_packaged_vectors(), "discotext (GloVe, counter-fitted)"
 
 
-def _load_splits(
-    data: str, test: str | None, columns: tuple[str | None, str | None], seed: int
-) -> tuple[Examples, Examples]:
-    """Return the examples to train on and those to test on."""
-    if data in DATASETS:
-        training = load_data(data, "train", *columns)
-        return training, load_data(test, "test", *columns) if test else load_data(data, "test", *columns)
-    training = load_data(data, None, *columns)
-    if test:
-        return training, load_data(test, "test" if test in DATASETS else None, *columns)
+def _load_splits(data: str, test: str | None, columns: AnyColumns, seed: int) -> tuple[Examples, Examples]:
+    """Return the examples to train on and those to test on, with the same classes."""
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
+
+    def load(source: str, split: Split, names: Sequence[str] | None) -> Examples:
+        return load_data(source, split, how.text, how.label, names, how.rename)
+
+    training = load(data, "train", None)
+    if test or has_split(data, "test"):
+        return training, load(test or data, "test", training.names)
     return training.split(TEST_SHARE, seed)

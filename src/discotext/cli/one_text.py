@@ -1,0 +1,186 @@
+"""discotext attack VICTIM --text "…": one text, before and after, and what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discotext.cli.output import make_console, print_message, write_json
+from discotext.cli.progress import DelayedProgress
+from discotext.cli.service_options import pop_service
+from discotext.cli.texts import NEW, OLD, mark
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from discotext.experiment.observation import Step
+    from discotext.experiment.one_text import Look, Outcome
+    from discotext.text.candidates import Replacements
+
+# What only makes sense for many texts.
+FOR_DATA = {
+    "limit": None, "text_column": None, "label_column": None, "map_labels": (), "unlabelled": False, "out": None,
+    "shard": None, "total_queries": None, "price": None, "fail_under": None, "fail_under_low": False, "junit": None,
+    "workers": None, "threads": None, "time_limit": None, "ray": False, "ray_address": None, "gpus": None,
+}  # fmt: skip
+BAR = 24  # characters of the longest bar
+CLASSES = 8  # classes whose scores are shown
+
+
+def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) -> None:
+    """Attack one text, and print what came of it."""
+    from discotext.experiment.preflight import check_victim_path, is_network
+    from discotext.support.extras import flush_denormals_globally
+
+    options = dict(options)
+    for name, default in FOR_DATA.items():
+        if options.pop(name) != default:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for DATA with many texts; leave it out with --text.")
+    budget, words = (choose_one(options.pop(name), name) for name in ("budget", "words"))
+    if budget is not None and words is not None:
+        raise click.UsageError("--budget and --words are both given; give one of them.")
+    accept = choose_one(options.pop("accept"), "accept")
+    service = pop_service(victim, options)
+    check_victim_path(victim)
+    if is_network(victim):
+        flush_denormals_globally()  # must come first
+    from discotext.experiment.one_text import TextAttacker
+    from discotext.text.candidates import make_candidates
+    from discotext.victims.registry import load_victim
+
+    as_json, _ = options.pop("as_json"), options.pop("wide")
+    search = {name: options.pop(name) for name in ("target", "seed", "accept_all", "surrogate", "most_queries")}
+    limits = {"budget": budget or 0.2, "words": words}
+    model = load_victim(victim, options.pop("trust"), service)
+    attacker = TextAttacker(model, make_candidates(**options, accept=accept))
+    look = attacker.look(text, **limits)
+    with DelayedProgress() as progress:
+
+        def watch(step: Step) -> None:
+            nearer = "flipped" if step.flipped else f"{len(step.changes)} of {look.allowed} words changed"
+            progress.update(f"{step.queries:,} queries, {nearer}", 0, 0)
+
+        outcome = attacker.attack(text, solver, **limits, **search, watch=watch)
+    if as_json:
+        labels = list(outcome.labels)
+        write_json(
+            {
+                **outcome.record.as_dict(),
+                "labels": labels,
+                "scores": list(outcome.scores),
+                "adversarial_scores": None if outcome.adversarial_scores is None else list(outcome.adversarial_scores),
+                "words_tried": [word.as_json() for word in look.words if word.candidates],
+            }
+        )
+        return
+    print_outcome(look, outcome)
+
+
+def choose_one(given: Sequence[Any], name: str) -> Any:
+    """The single value of an option that is repeatable for data, or None."""
+    if len(given) > 1:
+        raise click.UsageError(f"--{name} is given {len(given)} times; give it once with --text.")
+    return given[0] if given else None
+
+
+def print_outcome(look: Look, outcome: Outcome) -> None:
+    """Print the text before and after, the scores, and what was tried."""
+    from discotext.experiment.terms import define
+
+    console = make_console()
+    record = outcome.record
+    colour = console.color_system is not None
+    console.print(mark(record.text, record.changes, colour=colour, around=None), highlight=False)
+    if record.changes:
+        console.print("\nafter:", style="bold")
+        console.print(mark_new(record.adversarial_text, record.text, record.changes), highlight=False)
+    console.print()
+    print_scores(console, outcome)
+    console.print()
+    changed = f"{len(record.changes)} of {record.words} words changed, {record.budget} allowed"
+    head = "flipped" if record.succeeded else "not flipped"
+    style = "bold green" if record.succeeded else "bold"
+    console.print(f"{head}: {changed}", style=style, highlight=False)
+    print_message(console, record.error or define(record.status) or record.status)
+    if record.status in ("improved", "unchanged"):
+        print_message(console, "a larger --budget or --solver exact, which also proves, may find more")
+    if look.truncated:
+        print_message(console, "the victim reads only the beginning of this text")
+    passes = count(record.forwards, "query", "queries") + (
+        f" and {count(record.backwards, 'gradient', 'gradients')}" if record.backwards else ""
+    )
+    learning = f", {outcome.learning_queries:,} more to learn a stand-in" if outcome.learning_queries else ""
+    print_message(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
+    print_candidates(console, look, outcome)
+
+
+def count(number: int, one: str, several: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {several}"
+
+
+def print_scores(console: Console, outcome: Outcome) -> None:
+    """Print the scores of the classes before and after, with bars where they are probabilities."""
+    from rich.table import Table
+
+    before, after = outcome.scores, outcome.adversarial_scores
+    if not outcome.record.changes:
+        after = None
+    order = sorted(range(len(before)), key=lambda number: -max(before[number], after[number] if after else -1e300))
+    table = Table(box=None, pad_edge=False, show_header=after is not None)
+    table.add_column("")
+    table.add_column("before", justify="right")
+    if after is not None:
+        table.add_column("after", justify="right")
+    table.add_column("")
+    shares = all(0 <= value <= 1 for value in (*before, *(after or ())))
+    winner = max(range(len(before)), key=(after or before).__getitem__)
+    for number in order[:CLASSES]:
+        last = (after or before)[number]
+        bar = "█" * round(BAR * last) if shares else ""
+        cells = [outcome.labels[number], f"{before[number]:.3f}", *([f"{last:.3f}"] if after is not None else []), bar]
+        table.add_row(*cells, style="bold" if number == winner else "")
+    console.print(table)
+
+
+def mark_new(adversarial: str, text: str, changes: Sequence[Any]) -> Any:
+    """The adversarial text with the new words marked."""
+    from rich.text import Text
+
+    from discotext.support.redaction import escape_unprintable
+
+    shown, at = Text(), 0
+    for change in sorted(changes, key=lambda change: change.start):
+        shown.append(escape_unprintable(text[at : change.start]))
+        shown.append(escape_unprintable(change.new), NEW)
+        at = change.end
+    shown.append(escape_unprintable(text[at:]))
+    return shown if str(shown) == escape_unprintable(adversarial) else Text(escape_unprintable(adversarial))
+
+
+def print_candidates(console: Console, look: Look, outcome: Outcome) -> None:
+    """Print the words that may change and their candidates, the one that was put in first."""
+    from rich.text import Text
+
+    used = {change.start: change.new for change in outcome.record.changes}
+    able = [word for word in look.words if word.candidates]
+    if not able:
+        print_message(console, "no word of it has a candidate; `discotext candidates` shows what was refused and why")
+        return
+    console.print(
+        f"\ncandidates of {len(able)} of {len(look.words)} words, with the probability that most people accept them:"
+    )
+    for word in able:
+        line = Text(f"  {word.word}: ", style=OLD if word.start in used else "")
+        for number, (candidate, chance) in enumerate(rank_candidates(word)):
+            chosen = used.get(word.start) == candidate
+            line.append(", " if number else "", "not strike default")
+            line.append(candidate, NEW if chosen else "not strike default")
+            line.append(f" {chance:.2f}", "not strike dim")
+        console.print(line, highlight=False)
+
+
+def rank_candidates(word: Replacements) -> list[tuple[str, float]]:
+    pairs = list(zip(word.candidates, word.accept or (1.0,) * len(word.candidates), strict=True))
+    return sorted(pairs, key=lambda pair: -pair[1])

@@ -1,0 +1,46 @@
+"""Short plain text for people: one line of whatever was given, columns that stand below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from discotext.support.redaction import escape_unprintable
+
+LINE = 80  # characters of a line that fits any terminal
+
+
+def shorten(text: object, most: int = LINE) -> str:
+    """A text as one line of so many characters at most, without anything that a terminal would obey.
+
+    >>> shorten("one\\ntwo  three", 9), shorten("a\\x1b[31m")
+    ('one two …', 'a\\\\x1b[31m')
+    """
+    # Only the beginning is needed, and a text may have millions of characters.
+    line = escape_unprintable(" ".join(str(text)[: 4 * most].split()))
+    return line if len(line) <= most and len(str(text)) <= 4 * most else line[: most - 1] + "…"
+
+
+def align(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows of cells as lines with columns, the first `left` of them aligned to the left, the others to the right.
+
+    >>> align([["solver", "n"], ["disco", "12"]])
+    ['solver   n', 'disco   12']
+    """
+    listed = [list(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in listed
+    ]
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in percent.
+
+    >>> percent(0.125), percent(None)
+    ('12.5 %', '–')
+    """
+    return "–" if share is None else f"{100 * share:.{digits}f} %"
