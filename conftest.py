@@ -1,4 +1,4 @@
-"""What pytest collects: modules that cannot be imported without an optional package are left out where it is missing."""
+"""What pytest collects: modules that need an optional package are left out where it is not installed."""
 
 from importlib.util import find_spec
 

@@ -15,8 +15,12 @@ import pytest
 for needed in ("starlette", "uvicorn"):
     pytest.importorskip(needed, reason="the extra web is not installed")
 
+from click.testing import CliRunner  # noqa: E402
+
 import discotext  # noqa: E402
+from discotext.cli import cli  # noqa: E402
 from discotext.core.oracle import UnavailableError  # noqa: E402
+from discotext.victims.remote import HttpVictim  # noqa: E402
 from discotext.web.app import AT_ONCE, MOST_BYTES, read_files  # noqa: E402
 from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS  # noqa: E402
 from discotext.web.turns import Turns  # noqa: E402
@@ -296,7 +300,9 @@ def test_an_attack_that_cannot_be_made_is_told_why(server, victim, asked, senten
 
 
 def test_what_only_the_model_can_refuse_comes_as_an_event(server, victim):
-    assert attack(server, target=7)[-1] == ("error", {"message": "the target is class 7; choose 0 to 1"})
+    name, content = attack(server, target=7)[-1]
+    assert name == "error"
+    assert content["message"] == "there is no class 7; choose one of negative (0), positive (1)"
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'"' + b"x" * MOST_BYTES + b'"'])
@@ -495,6 +501,23 @@ def test_a_victim_that_is_not_there_is_one_sentence(tmp_path, given, sentence):
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) <= 2
     assert sentence in done.stderr.splitlines()[-1]
+
+
+def test_a_service_is_asked_as_its_options_say(monkeypatch):
+    served = []
+    monkeypatch.setattr("discotext.web.server.Server.serve_page", lambda self: served.append(self))
+    address = "http://127.0.0.1:9/classify"
+    given = ["serve", address, "--no-open", "--port", "0", "--field", "text=inputs", "--answer", "out[].scores"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    (server,) = served
+    server.listening.close()
+    assert (
+        server.model.attacker.victim.protocol
+        == HttpVictim(address, text_field="inputs", answer="out[].scores").protocol
+    )
+    wrong = CliRunner().invoke(cli, ["serve", "py:model.py:scores", "--answer", "out"])
+    assert wrong.exit_code == 2
 
 
 @needs_torch

@@ -136,12 +136,16 @@ class WatchedVictim(Victim):
         self.victim, self.observer, self.patience = victim, observer, patience
         self.name, self.vocabulary = victim.name, victim.vocabulary
         self.gradients, self.deletes = victim.gradients, victim.deletes
-        self.uses_gpu, self.has_memory = victim.uses_gpu, victim.has_memory
+        self.uses_gpu, self.has_memory, self.protocol = victim.uses_gpu, victim.has_memory, victim.protocol
         self.answers: dict[str, Floats] = {}
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.victim.labels  # a function is asked for them
+
+    @property
+    def classes_only(self) -> bool:  # type: ignore[override]
+        return self.victim.classes_only  # known after the first answer
 
     def scores(self, texts: Sequence[str]) -> Floats:
         self.observer.check()
