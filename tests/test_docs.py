@@ -73,7 +73,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("code", "printed"), EXAMPLES)
 def test_the_examples_of_the_docs_run_and_print_what_they_say(code, printed, tmp_path):
-    for package in re.findall(r"^(?:from|import) (torch|sklearn)", code, re.MULTILINE):
+    for package in re.findall(r"^(?:from|import) (torch|sklearn|spacy|transformers)", code, re.MULTILINE):
         pytest.importorskip(package)
     done = run(code, tmp_path)
     assert done.returncode == 0, done.stderr
