@@ -117,7 +117,7 @@ def test_the_most_used_options_come_first_and_solvers_are_named(name):
     shown = page(name)
     assert all(re.search(rf"[ ,]{solver}[,. ]", shown) for solver in SOLVERS)
     assert re.findall(r"^(\w+):$", shown, re.MULTILINE) == [
-        "Arguments", "Attack", "Data", "Output", "Candidates", "Queries", "Workers", "Other"
+        "Arguments", "Attack", "Data", "Output", "Candidates", "Queries", "Service", "Workers", "Other"
     ]  # fmt: skip
     assert re.findall(r"^  (--[\w-]+)", shown, re.MULTILINE)[:3] == ["--solver", "--budget", "--words"]
 

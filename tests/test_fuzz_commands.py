@@ -116,6 +116,7 @@ ATTACK = "py:victim.py:scores d.jsonl --synonyms lists.json --solver greedy --so
 ATTACK = ATTACK.split()
 SLOW = {"optima", "report", "compare"}  # `compare` has the options of `attack`
 SKIPPED = {"masked_lm", "sentence_encoder", "language_model"}  # would ask the hub
+SKIPPED |= {"per_second", "fields", "answer", "one_by_one", "labels", "binary"}  # for services only
 USUAL = {
     "victim": ["py:victim.py:scores"] * 20
     + [f"py:victim.py:{name}" for name in "named three raises nan ragged nothing letters few number none".split()]

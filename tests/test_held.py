@@ -372,6 +372,15 @@ def test_what_python_accepts_can_be_named_on_the_command_line(tmp_path, monkeypa
     assert victim.gradients
 
 
+def test_a_kind_of_victim_whose_library_is_missing_names_the_extra(monkeypatch):
+    for name in [one for one in sys.modules if one.startswith("discotext.victims.neural.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(vars(discotext), "NeuralVictim", raising=False)
+    with pytest.raises(ImportError, match=r'NeuralVictim needs torch, .* pip install "discotext\[torch\]"'):
+        _ = discotext.NeuralVictim
+
+
 def test_every_kind_of_victim_is_importable_from_the_top():
     pytest.importorskip("torch")
     from discotext import victims

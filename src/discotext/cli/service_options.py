@@ -30,8 +30,8 @@ service_options = combine(
         multiple=True,
         metavar="NAME=VALUE",
         show_default="text=texts",
-        help="text=PATH: where the texts go in a request, such as text=inputs or text=instances[].text. Any other "
-        "name: a fixed field, such as model=small or options.top_k=null (JSON, or else a string). Repeatable.",
+        help="A field of a request. text=PATH: where the texts go, such as text=inputs or text=instances[].text. Any "
+        "other name: a fixed value, such as model=small or options.top_k=null (JSON, or else a string). Repeatable.",
     ),
     option(
         "--answer",

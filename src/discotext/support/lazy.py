@@ -30,7 +30,14 @@ def lazy_names(
             found = (place for place in places if name in importlib.import_module(place).__all__)
             hint = "".join(f"; it is in {place}" for place in list(found)[:1])
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
-        value = getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+        try:
+            value = getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise ImportError(
+                f'{name} needs torch, which is not installed; run pip install "discotext[torch]"'
+            ) from None
         setattr(sys.modules[package], name, value)
         return value
 

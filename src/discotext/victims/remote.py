@@ -52,6 +52,7 @@ from discotext.victims.timed_requests import OutOfTimeError, TimedOpener
 from discotext.victims.victim import CaseInsensitiveVocabulary, Victim
 
 LOG = logging.getLogger(__name__)  # without a handler, warnings go to standard error
+EXPECTED = '{"scores": [[…], …]}, or the path of the scores (--answer, or answer= of HttpVictim)'
 DECLARED = "--{0}, or {0}= of HttpVictim"  # where a user declares what answers leave open
 TOKEN = "DISCOTEXT_TOKEN"  # the environment variable whose value is sent as a bearer token
 LARGEST_ANSWER = 100_000_000  # bytes; nothing larger is a table of scores
@@ -199,10 +200,8 @@ class HttpVictim(Victim):
         names = None
         if isinstance(answer, dict):
             if "scores" not in answer:
-                raise ValueError(
-                    f"{self.name} returned {describe(answer, self.secrets)}; expected "
-                    '{"scores": [[…], …]}, or the path of the scores (--answer, or answer= of HttpVictim)'
-                )
+                found = f"{self.secrets.quote(answer)}; expected {EXPECTED}: it is {describe(answer, self.secrets)}"
+                raise ValueError(f"{self.name} returned {found}")
             names, words = answer.get("labels"), answer.get("vocabulary")
             if names is not None:
                 names = self._read_strings("labels", names)
