@@ -119,6 +119,8 @@ def test_a_model_finds_its_tokenizer_by_its_name_or_asks_for_it(tmp_path, monkey
 
 def test_models_and_pipelines_that_do_not_classify_are_refused():
     model, tokenizer = transformers_parts()
+    with pytest.raises(TypeError, match=r"is a tokenizer without a model; pass the pair \(model, tokenizer\)"):
+        load_victim(tokenizer)
     import transformers
 
     with pytest.raises(

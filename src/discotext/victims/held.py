@@ -22,7 +22,7 @@ from discotext.victims.victim import Victim, compute_scores
 ACCEPTED = (
     "a transformers text-classification pipeline, a pair (model, tokenizer) of transformers, a fitted scikit-learn "
     "pipeline, a spaCy pipeline with a textcat, a Keras model that takes strings, a function from a list of texts to "
-    "scores, a Victim"
+    "scores, or a Victim"
 )
 FUNCTION = "a function from a list of texts to scores, such as lambda texts: model(tokenize(texts))"
 PROBES = [PROBE, "This is a long text about a good film, and a very bad book."]
@@ -205,10 +205,15 @@ def _refuse_estimator(estimator: Any) -> Victim:
     raise TypeError(f"the scikit-learn estimator {kind} is not a classifier; pass a fitted pipeline that ends in one")
 
 
+def _refuse_tokenizer(tokenizer: Any) -> Victim:
+    raise TypeError(f"the {type(tokenizer).__name__} is a tokenizer without a model; pass the pair (model, tokenizer)")
+
+
 # The first that fits holds the object; a library's own classes come before what they inherit from.
 HELD: tuple[tuple[Callable[[Any], bool], Callable[[Any], Victim]], ...] = (
     (lambda given: comes_from(given, "transformers", "Pipeline"), _unwrap_pipeline),
     (is_transformer, _find_tokenizer),
+    (_is_tokenizer, _refuse_tokenizer),
     (lambda given: comes_from(given, "spacy", "Language"), _hold_spacy),
     (lambda given: any(comes_from(given, name, "Model") for name in ("keras", "tf_keras")), _hold_keras),
     (_is_sklearn, _hold_sklearn),
@@ -219,5 +224,6 @@ HELD: tuple[tuple[Callable[[Any], bool], Callable[[Any], Victim]], ...] = (
 
 def refuse(given: Any, names: str) -> TypeError:
     """Return the error for an object that is no victim. names: the names by which victims are given."""
-    what = "None" if given is None else f"a {type(given).__name__}"
-    return TypeError(f"{what} cannot be used as a victim; pass {ACCEPTED}, or the name of one: {names}")
+    kind = type(given).__name__
+    what = "None" if given is None else f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
+    return TypeError(f"{what} cannot be used as a victim; pass {ACCEPTED}; or the name of one: {names}")
