@@ -53,4 +53,4 @@ _HOMES = {
 }
 _NAMES = ("solvers", "core", "search", "data", "text", "victims", "experiment", "language", "decoding")
 _FOLDERS = [f"discotext.{name}" for name in _NAMES]
-__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, _FOLDERS)
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, _FOLDERS, needs_torch=["NeuralVictim"])

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, Sequence[str]], elsewhere: Sequence[str] = ()
+    package: str, homes: Mapping[str, Sequence[str]], elsewhere: Sequence[str] = (), needs_torch: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` for a package.
 
     homes: the package's modules, each with the public names that it defines.
     elsewhere: other packages whose public names are pointed out to a user who looks for them here.
+    needs_torch: names that cannot be imported without PyTorch; where it is missing, `import *` leaves them out.
 
     >>> load, names, public = lazy_names("discotext.support", {"intervals": ["wilson"]})
     >>> names(), load("wilson").__name__
     (['wilson'], 'wilson')
     """
     module_of = {name: module for module, names in homes.items() for name in names}
-    public = sorted(module_of)
+    missing = set(needs_torch) if importlib.util.find_spec("torch") is None else set()
+    public = sorted(set(module_of) - missing)
 
     def load(name: str) -> Any:
         if name not in module_of:

@@ -29,4 +29,4 @@ _HOMES = {
     "spacy_pipeline": ["SpacyVictim"],
     "victim": ["TextOracle", "Victim"],
 }
-__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, needs_torch=["NeuralVictim"])
