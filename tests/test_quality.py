@@ -282,7 +282,7 @@ def invoke(*arguments):
 
 
 def test_the_report_shows_the_measures_in_table_json_and_page(compared, lively, bert):
-    done = invoke(compared.folder, "--sentence-encoder", bert, "--language-model", lively)
+    done = invoke(compared.folder, "--sentence-encoder", bert, "--language-model", lively, "--wide")
     assert done.exit_code == 0
     found = text_quality(compared, bert, lively)
     shown = (compared.folder / "report.html").read_text(encoding="utf-8")

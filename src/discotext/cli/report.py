@@ -11,9 +11,10 @@ from discotext.cli.compared_runs import report_pair
 from discotext.cli.figures import print_certificates, print_summary
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
-from discotext.cli.output import make_console, make_table, write_json
+from discotext.cli.output import write_json
 from discotext.cli.output_options import wide_option
 from discotext.cli.progress import DelayedProgress
+from discotext.cli.tables import Column, print_columns
 
 if TYPE_CHECKING:
     from discotext.experiment.run import Run
@@ -131,7 +132,7 @@ def command(
         for _, summary in found.begun:
             print_summary(summary, wide)
             if found.judges:
-                print_quality(summary, found.judges)
+                print_quality(summary, found.judges, wide)
         if found.certificates:
             print_certificates(found.certificates, found.settings["certify"]["passes"], wide)
     target = html_file or run / "report.html"
@@ -158,22 +159,18 @@ def measure_quality(found: Run, sentence_encoder: str | None, language_model: st
     return replace(found, records=quality.records, judges=quality.judges)
 
 
-def print_quality(summary: Summary, judges: dict[str, str]) -> None:
+def print_quality(summary: Summary, judges: dict[str, str], wide: bool = False) -> None:
     """Print the table of one budget: successful attacks compared with their original texts."""
     from discotext.experiment.quality import MEASURES
 
     shown = {name: how for judge in judges for name, how in MEASURES[judge].items()}
-    table = make_table("solver", left=["solver"], title="successful attacks compared with the original texts")
-    for heading, _ in shown.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-        table.add_column("(95 %)", justify="right", no_wrap=True)
-    for solver, row in summary.solvers.items():
-        cells = [solver]
-        for name, (_, digits) in shown.items():
-            mean = row.quality[name]
-            if mean is None:
-                cells += ["–", "–"]
-            else:
-                cells += [f"{mean:,.{digits}f}", f"{mean.low:,.{digits}f}–{mean.high:,.{digits}f}"]
-        table.add_row(*cells)
-    make_console().print(table)
+    columns = [Column("solver", list(summary.solvers), left=True)]
+    for heading, digits, means in (
+        (heading, digits, [row.quality[name] for row in summary.solvers.values()])
+        for name, (heading, digits) in shown.items()
+    ):
+        columns.append(Column(heading, ["–" if mean is None else f"{mean:,.{digits}f}" for mean in means]))
+        ends = ["–" if mean is None else f"{mean.low:,.{digits}f}–{mean.high:,.{digits}f}" for mean in means]
+        # Two columns cannot have the same heading, but for a space.
+        columns.append(Column("(95 %)" + " " * len(columns), ends, 1))
+    print_columns(columns, "successful attacks compared with the original texts", wide)

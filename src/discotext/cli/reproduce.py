@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,10 @@ from discotext.cli.help import GroupedCommand, option
 from discotext.cli.names import PAPER_DATASETS
 from discotext.cli.number_types import Count
 from discotext.cli.options import FOLDER, json_option, seed_option, worker_options
-from discotext.cli.output import make_console, make_table, percent, print_message, write_json
+from discotext.cli.output import make_console, percent, print_message, write_json
+from discotext.cli.output_options import wide_option
 from discotext.cli.progress import AttackProgress, TrainingProgress
-
-LEFT = ("data", "method")
-HEADINGS = (*LEFT, "texts", "accuracy before", "after", "(95 %)", "words changed, all texts", "passes/text")
+from discotext.cli.tables import Column, print_columns
 
 
 @click.command(cls=GroupedCommand)
@@ -49,6 +49,7 @@ HEADINGS = (*LEFT, "texts", "accuracy before", "after", "(95 %)", "words changed
     "--out", section="Output", default="paper", type=FOLDER, metavar="FOLDER", help="Folder for models and records."
 )
 @json_option("one JSON list instead of a table")
+@wide_option
 @worker_options
 def command(
     out: Path,
@@ -58,6 +59,7 @@ def command(
     filtered: bool,
     seed: int,
     as_json: bool,
+    wide: bool,
     **workers: Any,
 ) -> None:
     """Reproduce the paper's table, next to its own figures.
@@ -99,22 +101,20 @@ def command(
     if as_json:
         write_json(rows)
     else:
-        print_paper_table(rows)
+        print_paper_table(rows, wide)
 
 
-def print_paper_table(rows: list[dict[str, Any]]) -> None:
-    """Print our figures, and in grey the paper's."""
-    shown = make_table(*HEADINGS, left=LEFT)
-    for row in rows:
-        ends = [row.get(f"adversarial_accuracy_{end}") for end in ("low", "high")]
-        shown.add_row(
-            row["data"],
-            row["method"],
-            str(row.get("n", "")),
-            *(percent(row[key]) for key in ("original_accuracy", "adversarial_accuracy")),
-            "" if None in ends else "–".join(f"{100 * end:.1f}" for end in ends if end is not None),
-            percent(row["perturbation_all"]),
-            f"{row['passes']:,.0f}" if "passes" in row else "",
-            style=None if "passes" in row else "dim",
-        )
-    make_console().print(shown)
+def print_paper_table(rows: list[dict[str, Any]], wide: bool = False) -> None:
+    """Print our figures beside the paper's."""
+    ends = [[row.get(f"adversarial_accuracy_{end}", math.nan) for end in ("low", "high")] for row in rows]
+    columns = [
+        Column("data", [row["data"] for row in rows], left=True),
+        Column("method", [row["method"] for row in rows], left=True),
+        Column("texts", [str(row.get("n", "")) for row in rows], 3),
+        Column("before", [percent(row["original_accuracy"]) for row in rows], 1),
+        Column("after", [percent(row["adversarial_accuracy"]) for row in rows]),
+        Column("(95 %)", ["" if math.isnan(a) else f"{100 * a:.1f}–{100 * b:.1f}" for a, b in ends], 2),
+        Column("over all texts", [percent(row["perturbation_all"]) for row in rows]),
+        Column("passes", [f"{row['passes']:,.0f}" if "passes" in row else "" for row in rows], 4),
+    ]
+    print_columns(columns, wide=wide)

@@ -55,6 +55,6 @@ def print_columns(columns: Sequence[Column], title: str | None = None, wide: boo
         table.add_row(*row)
     console.width = max(console.width, sum(column.width + GAP for column in shown))
     console.print(table)
-    hidden = [column.heading for column in columns if column not in shown]
+    hidden = [column.heading.strip() for column in columns if column not in shown]
     if hidden:
         print_message(console, f"--wide also shows: {', '.join(hidden)}")
