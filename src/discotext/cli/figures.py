@@ -11,6 +11,8 @@ from discotext.cli.output import interval, make_console, percent, print_message
 from discotext.cli.tables import Column, print_columns
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from discotext.experiment.certificate import Certificate
     from discotext.experiment.summary import Summary, Tally
 
@@ -50,6 +52,7 @@ def print_summary(summary: Summary, wide: bool = False) -> None:
     if len(summary.solvers) > 1 and any(row.success_by_queries for row in summary.solvers.values()):
         print_query_curve(summary, wide)
     console = make_console()
+    print_hint(console)
     for note in notes(summary):
         # Off a terminal each note is one line, which is easier to search for.
         console.print(note, highlight=False, markup=False, soft_wrap=not console.is_terminal)
@@ -105,6 +108,7 @@ def print_certificates(found: Sequence[Certificate], passes: int, wide: bool = F
         Column("s/text", [f"{one.seconds / max(one.n, 1):.3f}" for one in found], 7),
     ]
     print_columns(columns, title, wide)
+    print_hint(console)
     reached = ", ".join(f"{radius}: {texts:,}" for radius, texts in last.radius.items())
     print_message(console, f"texts by the number of changed words up to which they are proved: {reached or '–'}")
     if any(one.open for one in found):
@@ -114,6 +118,12 @@ def print_certificates(found: Sequence[Certificate], passes: int, wide: bool = F
             "the budget; `radius` in the records says up to which number of words each is proved",
         )
     print_message(console, last.scope)
+
+
+def print_hint(console: Console) -> None:
+    """Say to a reader at a terminal where the columns are explained."""
+    if console.is_terminal:
+        console.print("discotext terms explains the columns", style="dim", highlight=False)
 
 
 def name_budget(budget: float | int) -> str:
