@@ -87,8 +87,8 @@ def assert_short(shown, lines=10):
 def test_a_result_prints_its_figures_in_a_few_lines(result):
     assert repr(result).splitlines() == [
         "Result: 5 texts of given, victim function",
-        "solver  changed  accuracy  under attack (95 %)  success  changes",
-        "exact   2 words   100.0 %   40.0 % (11.8–76.9)   60.0 %      1.3",
+        "solver   budget   before        after (95 %)  success  changes",
+        "exact   2 words  100.0 %  40.0 % (11.8–76.9)   60.0 %      1.3",
     ]
 
 

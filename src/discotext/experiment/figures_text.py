@@ -11,7 +11,7 @@ from typing import Any
 from discotext.support.plain_text import LINE, align, percent, shorten
 
 ROWS = 4  # solvers under budgets that are shown
-HEADINGS = ("solver", "changed", "accuracy", "under attack (95 %)", "success", "changes")
+HEADINGS = ("solver", "budget", "before", "after (95 %)", "success", "changes")
 
 
 def describe_budget(budget: float | int, accept: float | None = None) -> str:

@@ -19,7 +19,7 @@ ROWS = 40
 CELL = "text-align: right; padding: 0.2em 0.8em; white-space: nowrap"
 # Said, because pages of an old mode do not hand their colour down to tables.
 TABLE = "border-collapse: collapse; margin: 0 0 0.6em 0; color: inherit"
-HEADINGS = ("solver", "at most changed", "accuracy", "under attack", "95 %", "attacks succeeded", "words changed")
+HEADINGS = ("solver", "at most changed", "before", "after", "(95 %)", "success", "words changed")
 PROVED = ("at most changed", "proved to stay right", "95 %", "at most right", "95 %", "open")
 
 
