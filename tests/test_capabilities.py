@@ -1,6 +1,7 @@
 """A victim declares what it can do, and its oracle can do just that; and no `assert` has an effect."""
 
 import ast
+import functools
 import json
 import subprocess
 import sys
@@ -212,6 +213,7 @@ def test_the_tail_of_a_fair_coin():
 # --- no assert has an effect
 
 
+@functools.cache  # one test for each file asks for it, and it reads all of them
 def properties():
     """The names of all properties of the package: to read one may do work."""
     found = set()
@@ -220,7 +222,7 @@ def properties():
             if isinstance(node, ast.FunctionDef):
                 marks = {ast.unparse(mark) for mark in node.decorator_list}
                 found |= {node.name} if marks & {"property", "cached_property", "functools.cached_property"} else set()
-    return found
+    return frozenset(found)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
