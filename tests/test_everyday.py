@@ -210,6 +210,7 @@ def test_one_text_as_json_is_the_record_that_attack_makes(folder):
         (["--text", "A good film", "--fail-under", "0.5"], 2, "--fail-under is for DATA"),
         (["--text", "   "], 1, "the text is blank"),
         (["films.csv", "--fail-under", "65"], 2, "65"),
+        (["films.csv", "--junit", "no/such/folder.xml"], 1, "there is no folder no/such"),
         (["films.csv", "--fail-under-low"], 2, "--fail-under-low needs --fail-under"),
     ],
 )

@@ -10,12 +10,14 @@ The seed is fixed, so that the same model, data and version pass or fail every t
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from typing import Any
 
 from discotext.experiment.attack import attack
 from discotext.experiment.result import Result
 from discotext.experiment.threshold import Check, check_accuracy
+from discotext.support.keywords import check_keywords
 from discotext.support.plain_text import shorten
 
 
@@ -35,7 +37,11 @@ def assert_robust(model: Any, data: Any, at_least: float = 0.65, *, low: bool = 
     0.5
     """
     __tracebackhide__ = True  # pytest then shows the line of the test, not this one
-    check_accuracy([], at_least)  # before the work
+    # Mistakes are reported before the work.
+    check_accuracy([], at_least)
+    own = ["model", "data", "at_least", "low"]
+    known = [name for name in inspect.signature(attack).parameters if name not in ("victim", *own)]
+    check_keywords("assert_robust", options, [*own, *known])
     result = attack(model, data, **options)
     failed = [check for check in check_accuracy(result.summaries, at_least, low) if not check.passed]
     if failed:

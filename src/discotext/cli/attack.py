@@ -79,6 +79,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
+    wide, gate = options.pop("wide"), Gate(*(options.pop(name, None) for name in GATE_OPTIONS))
     service = pop_service(victim, options, options["workers"])
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
     out = options.pop("out")
@@ -97,7 +98,6 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.text.candidates import make_candidates
 
     as_json, passes, price = options.pop("as_json"), options.pop("passes", None), options.pop("price")
-    wide, gate = options.pop("wide"), Gate(*(options.pop(name, None) for name in GATE_OPTIONS))
     job = make_job(
         victim,
         data,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discotext.cli.output import make_console, make_table, percent, print_message, write_json
+from discotext.cli.output import make_console, make_table, percent, print_message, print_sentence, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,7 +48,7 @@ def print_pairing(found: Pairing) -> None:
     for letter, name, run in zip("AB", found.names, found.runs, strict=True):
         print_message(console, f"{letter}  {name}: {run.settings['victim']} on {run.settings['data']}")
     both, first, second = found.texts
-    print_message(console, f"{both:,} texts in both; {first:,} only in A and {second:,} only in B are left out")
+    print_sentence(console, f"{both:,} texts in both; {first:,} only in A and {second:,} only in B are left out")
     table = make_table("accuracy", "A", "B", "B − A", "(95 %)", "only A", "only B", "p", left=["accuracy"])
     add_row(table, "before", found.before)
     for attack in found.attacks:
@@ -56,8 +56,8 @@ def print_pairing(found: Pairing) -> None:
         add_row(table, f"{attack.solver}, {allowed}", attack.after)
     console.print(table)
     budget = format_budget(found.strongest.budget)
-    print_message(console, describe_difference(found.strongest.after, budget).replace("\u00a0", " "))
-    print_message(console, "B − A: percentage points, with Newcombe's interval for pairs; p: McNemar's exact test")
+    print_sentence(console, describe_difference(found.strongest.after, budget).replace("\u00a0", " "))
+    print_sentence(console, "B − A: percentage points, with Newcombe's interval for pairs; p: McNemar's exact test")
 
 
 def add_row(table: Table, name: str, figures: Contingency) -> None:

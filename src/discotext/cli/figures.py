@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discotext.cli.output import interval, make_console, percent, print_message
+from discotext.cli.output import interval, make_console, percent, print_sentence
 from discotext.cli.tables import Column, print_columns
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def print_summary(summary: Summary, wide: bool = False) -> None:
     console = make_console()
     print_hint(console)
     for note in notes(summary):
-        # Off a terminal each note is one line, which is easier to search for.
-        console.print(note, highlight=False, markup=False, soft_wrap=not console.is_terminal)
+        print_sentence(console, note)
 
 
 def print_query_curve(summary: Summary, wide: bool = False) -> None:
@@ -110,14 +109,14 @@ def print_certificates(found: Sequence[Certificate], passes: int, wide: bool = F
     print_columns(columns, title, wide)
     print_hint(console)
     reached = ", ".join(f"{radius}: {texts:,}" for radius, texts in last.radius.items())
-    print_message(console, f"texts by the number of changed words up to which they are proved: {reached or '–'}")
+    print_sentence(console, f"texts by the number of changed words up to which they are proved: {reached or '–'}")
     if any(one.open for one in found):
-        print_message(
+        print_sentence(
             console,
             f"{last.verdicts['open']:,} texts are open: {passes:,} passes did not suffice. Raise --passes, or lower "
             "the budget; `radius` in the records says up to which number of words each is proved",
         )
-    print_message(console, last.scope)
+    print_sentence(console, last.scope)
 
 
 def print_hint(console: Console) -> None:

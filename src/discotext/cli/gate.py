@@ -58,6 +58,9 @@ class Gate:
     def __post_init__(self) -> None:
         if self.low and self.least is None:
             raise click.UsageError("--fail-under-low needs --fail-under SHARE, the least accuracy to compare with.")
+        if self.junit is not None and not self.junit.parent.is_dir():
+            # Better said now than after the work.
+            raise ValueError(f"{self.junit} cannot be written: there is no folder {self.junit.parent}; create it first")
 
     def write(self, summaries: Sequence[Summary], flipped: Sequence[str]) -> None:
         """Write the results as JUnit XML, if a file was given. flipped: texts that a failure shows."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.output import make_console, print_message, write_json
+from discotext.cli.output import make_console, print_sentence, write_json
 from discotext.cli.progress import DelayedProgress
 from discotext.cli.service_options import pop_service
 from discotext.cli.texts import NEW, OLD, paint
@@ -102,16 +102,16 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
     console.print()
     style = "bold green" if record.succeeded else "bold"
     console.print(explain_outcome(outcome), style=style, highlight=False, markup=False)
-    print_message(console, f"{len(record.changes)} of {record.words} words changed, {record.budget} allowed")
+    print_sentence(console, f"{len(record.changes)} of {record.words} words changed, {record.budget} allowed")
     if record.status in ("improved", "unchanged"):
-        print_message(console, "a larger --budget or --solver exact, which also proves, may find more")
+        print_sentence(console, "a larger --budget or --solver exact, which also proves, may find more")
     if look.truncated:
-        print_message(console, "the victim reads only the beginning of this text")
+        print_sentence(console, "the victim reads only the beginning of this text")
     passes = count(record.forwards, "query", "queries") + (
         f" and {count(record.backwards, 'gradient', 'gradients')}" if record.backwards else ""
     )
     learning = f", {outcome.learning_queries:,} more to learn a stand-in" if outcome.learning_queries else ""
-    print_message(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
+    print_sentence(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
     print_candidates(console, look, outcome)
 
 
@@ -150,7 +150,7 @@ def print_candidates(console: Console, look: Look, outcome: Outcome) -> None:
     used = {change.start: change.new for change in outcome.record.changes}
     able = [word for word in look.words if word.candidates]
     if not able:
-        print_message(console, "no word of it has a candidate; `discotext candidates` shows what was refused and why")
+        print_sentence(console, "no word of it has a candidate; `discotext candidates` shows what was refused and why")
         return
     console.print(
         f"\ncandidates of {len(able)} of {len(look.words)} words, with the probability that most people accept them:"

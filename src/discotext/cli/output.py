@@ -33,6 +33,11 @@ def print_message(console: Console, message: str) -> None:
     console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
+def print_sentence(console: Console, sentence: str) -> None:
+    """Print a sentence, wrapped between words on a terminal; elsewhere it stays one line, which is easier to search."""
+    console.print(sentence, highlight=False, markup=False, soft_wrap=not console.is_terminal)
+
+
 def make_table(*headings: str, left: Sequence[str] = (), title: str | None = None) -> Table:
     """Make a table without lines whose columns are aligned to the right, except those named in `left`."""
     from rich.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
@@ -25,11 +25,16 @@ def suggest_keywords(function: Callable[Parameters, Returned]) -> Callable[Param
 
     @functools.wraps(function)
     def call(*positional: Parameters.args, **named: Parameters.kwargs) -> Returned:
-        for name in named:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"its parameters are {', '.join(known)}"
-                raise TypeError(f"{function.__name__}() has no parameter {name!r}; {hint}")
+        check_keywords(function.__name__, named, known)
         return function(*positional, **named)
 
     return call
+
+
+def check_keywords(function: str, named: Iterable[str], known: Sequence[str]) -> None:
+    """Raise TypeError, with a suggestion, for a keyword that is not one of a function's parameters."""
+    for name in named:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"its parameters are {', '.join(known)}"
+            raise TypeError(f"{function}() has no parameter {name!r}; {hint}")
