@@ -121,6 +121,19 @@ def test_a_mean_over_nothing_is_none():
     json.dumps(row.as_dict(), allow_nan=False)
 
 
+def test_a_solver_that_is_not_in_the_run_is_named(result):
+    with pytest.raises(ValueError, match="no solver 'disco'; choose one of greedy, exact"):
+        result.select("disco")
+    with pytest.raises(ValueError, match="no solver 'foo'"):
+        result.p_value("greedy", "foo")
+
+
+def test_solvers_may_be_given_by_name_under_names_of_ones_own():
+    found = compare(scores, data(10), {"mine": "greedy", "proof": Exact()}, **SETTINGS)
+    assert list(found.summary.solvers) == ["mine", "proof"]
+    assert found.settings["solvers"]["mine"] == repr(Greedy())
+
+
 def test_mcnemar_is_the_binomial_test_on_texts_that_one_alone_breaks():
     def records(wins):
         status = ["improved", "reached"]

@@ -121,7 +121,7 @@ def attack(
 def compare(
     victim: Any,
     data: Any,
-    solvers: Sequence[str | Solver] | Mapping[str, Solver] = ("disco", "greedy", "left-to-right"),
+    solvers: Sequence[str | Solver] | Mapping[str, str | Solver] = ("disco", "greedy", "left-to-right"),
     *,
     budget: float | str | Sequence[float | str] = 0.2,
     words: int | Sequence[int] | None = None,
@@ -186,7 +186,7 @@ def check_types(candidates: object, out: object, watch: object, executor: object
 def make_job(
     victim: Any,
     data: Any,
-    solvers: Sequence[str | Solver] | Mapping[str, Solver],
+    solvers: Sequence[str | Solver] | Mapping[str, str | Solver],
     *,
     budgets: tuple[Budget, ...],
     candidates: Candidates | None = None,
@@ -243,13 +243,14 @@ def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates
 
 
 def make_solvers(
-    victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, Solver], surrogate: bool = True
+    victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, str | Solver], surrogate: bool = True
 ) -> dict[str, Solver]:
     """Solvers by name; `auto` is the relaxation where there are gradients or a stand-in for them, else greedy."""
     if isinstance(solvers, Mapping):
-        for solver in solvers.values():
+        named = {name: make_solver(one) if isinstance(one, str) else one for name, one in solvers.items()}
+        for solver in named.values():
             check_solver(solver)
-        return dict(solvers)
+        return named
     if isinstance(solvers, str):
         raise ValueError(f"solvers is {solvers!r}; give a list, such as [{solvers!r}]")
     found: dict[str, Solver] = {}

@@ -89,7 +89,10 @@ class Result:
         return [note for summary in self.summaries for note in coverage.notes(summary)]
 
     def select(self, solver: str) -> list[Record]:
-        """The records of one solver."""
+        """The records of one solver; ValueError if the run has none of that name."""
+        known = list(self.settings["solvers"])
+        if solver not in known:
+            raise ValueError(f"the run has no solver {solver!r}; choose one of {', '.join(known)}")
         return [record for record in self.records if record.solver == solver]
 
     def examples(self, n: int = 3) -> FlippedTexts:
