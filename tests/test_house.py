@@ -44,7 +44,8 @@ ORDER = {
     "training train_victim",
     "experiment": "terms judges classes record progress estimate figures_text queries summary threshold junit "
     "certificate coverage quality run_folder job preflight run pairing report flipped plotting html_view proof task "
-    "result execution stand_in workload attack certify observation one_text explanation merge paper hardening",
+    "result execution solver_list stand_in workload attack certify observation one_text explanation merge paper "
+    "hardening",
     "experiment/execution": "ray_address scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
     "next_steps page side_by_side",

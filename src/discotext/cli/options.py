@@ -381,6 +381,7 @@ def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
         section="Attack",
         metavar="NAME",
         shell_complete=complete_solver,
-        help=f"{text}: auto, {join_names(SOLVERS)}. auto is disco, or greedy with neither gradients nor --surrogate.",
+        help=f"{text}: auto, {join_names(SOLVERS)}. auto is disco; with neither gradients nor "
+        "--surrogate it is greedy, or ranked-greedy for texts over 1,000 words.",
         **settings,
     )

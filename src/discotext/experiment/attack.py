@@ -21,20 +21,18 @@ from discotext.experiment.record import Budget, Record
 from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
+from discotext.experiment.solver_list import make_solvers
 from discotext.experiment.stand_in import SURROGATE, learn, load_surrogate, share_out
 from discotext.experiment.summary import Tally
 from discotext.experiment.task import Inside
-from discotext.search.solver import Solver, check_solver
-from discotext.solvers import SOLVERS, make_solver
+from discotext.search.solver import Solver
 from discotext.support.files import write_atomically
 from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
 from discotext.text.words import split
 from discotext.victims.registry import load_examples, load_victim
-from discotext.victims.victim import Victim
 
 Watch = Callable[[int, int, Sequence[Record]], None]
-WITH_SLOPES, WITHOUT_SLOPES = "disco", "greedy"  # what `auto` means
 LONG = 20_000  # words in a text
 
 
@@ -67,7 +65,8 @@ def attack(
         pipeline, a spaCy pipeline, a Keras model that takes strings, a `Victim`, or a name as on the command line: a
         folder from `train`, "hf:NAME_OR_FOLDER", "model.skops", "py:module:function" or "http(s)://…".
     data: labelled texts: a pair (texts, labels), a data frame, `Examples`, the name of a data set, or a file.
-    solver: a name or a `Solver`; "auto" is disco, and greedy for a victim without gradients or a stand-in for them.
+    solver: a name or a `Solver`; "auto" is disco; for a victim without gradients or a stand-in for them, greedy, or
+        ranked-greedy where texts are long.
     budget: the share of words that may change; several give one summary each.
     words: the number of words that may change, instead of a share; several give one summary each.
     candidates: where replacements come from; the default is synonyms and near neighbours that fit the sentence.
@@ -216,7 +215,7 @@ def make_job(
         victim=model,
         examples=examples if limit is None else examples.sample(limit, seed),
         candidates=candidates or Candidates(),
-        solvers=make_solvers(model, solvers, surrogate != "none"),
+        solvers=make_solvers(model, solvers, surrogate != "none", examples.texts),
         budgets=budgets,
         seed=seed,
         target=wanted,
@@ -240,38 +239,6 @@ def accept_at_least(candidates: Candidates, levels: Sequence[str]) -> Candidates
     if candidates.scorer is None:
         raise ValueError("accept is given, but the candidates have no scorer to estimate a probability; give them one")
     return replace(candidates, accept=min(map(float, levels)))
-
-
-def make_solvers(
-    victim: Victim, solvers: Sequence[str | Solver] | Mapping[str, str | Solver], surrogate: bool = True
-) -> dict[str, Solver]:
-    """Solvers by name; `auto` is the relaxation where there are gradients or a stand-in for them, else greedy."""
-    if isinstance(solvers, Mapping):
-        named = {name: make_solver(one) if isinstance(one, str) else one for name, one in solvers.items()}
-        for solver in named.values():
-            check_solver(solver)
-        return named
-    if isinstance(solvers, str):
-        raise ValueError(f"solvers is {solvers!r}; give a list, such as [{solvers!r}]")
-    found: dict[str, Solver] = {}
-    for given in solvers:
-        if isinstance(given, str):
-            name = given.replace("_", "-")
-            if name == "auto":
-                name = WITH_SLOPES if victim.gradients or surrogate else WITHOUT_SLOPES
-            solver = make_solver(name)
-        else:
-            check_solver(given)
-            solver, name = given, _name_solver(given)
-        if name in found:
-            raise ValueError(f"the solver {name!r} is given twice; give each once, or a mapping of names to solvers")
-        found[name] = solver
-    return found
-
-
-def _name_solver(solver: Solver) -> str:
-    """The name of a solver with its default settings, else its repr."""
-    return next((name for name, make in SOLVERS.items() if make() == solver), repr(solver))
 
 
 def warn_of_long_texts(texts: Sequence[str]) -> None:
