@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.data_options import describe_classes, pop_columns
-from discotext.cli.errors import VictimFailedError, explain_interrupt, one_line
+from discotext.cli.errors import RESUME, CommandError, VictimFailedError, explain_interrupt, one_line
 from discotext.cli.figures import print_certificates, print_differences, print_summary
 from discotext.cli.gate import GATE_OPTIONS, Gate, gate_options
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
-from discotext.cli.output import make_console, percent, print_message, write_json
+from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.output_options import wide_option
 from discotext.cli.progress import AttackProgress
 from discotext.cli.service_options import pop_service
 from discotext.cli.texts import print_flipped
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from discotext.experiment.job import Job
     from discotext.experiment.record import Record
-    from discotext.experiment.summary import Summary, Tally
+    from discotext.experiment.summary import Tally
 
 SLOW = 10.0  # seconds from which on the estimate of a run is printed before it begins
 
@@ -66,11 +64,17 @@ def command(victim: str, data: str | None, text: str | None, solver: str, **opti
 
 
 def run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
-    """Attack with progress, and print tables or JSON; after Ctrl-C, say what has been saved."""
+    """Attack with progress, and print tables or JSON; after Ctrl-C or a failed service, say what has been saved."""
+    from discotext.core.oracle import UnavailableError
+
     try:
         _run_attack(victim, data, solvers, dict(options))
     except KeyboardInterrupt:
         raise explain_interrupt(options["out"]) from None
+    except UnavailableError as error:
+        # The unit of work that was under way is asked again.
+        saved = "" if options["out"] is None else f"; completed work is saved in {options['out']}: {RESUME}"
+        raise CommandError(one_line(error) + saved) from error
 
 
 def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
@@ -141,7 +145,6 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             progress.update(done, units, made)
 
         tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
-    warn_if_worse_than_chance(console, tally.summaries[0], len(job.victim.labels))
     if passes is not None:
         found = make_certificates(tally.settings, verdicts)
         if as_json:
@@ -180,17 +183,6 @@ def estimate_cost(job: Job, price: float) -> str:
         return f"learning takes at most {learning:,} queries ({learning * price:,.2f}); the rest depends on the {hint}"
     most = learning + ONCE + len(job.examples) * len(job.budgets) * len(job.solvers) * job.most_queries
     return f"at most {most:,} queries, which cost {most * price:,.2f}"
-
-
-def warn_if_worse_than_chance(console: Console, summary: Summary, classes: int) -> None:
-    """Warn about a victim that does worse than guessing: most likely its classes are in another order."""
-    right = next(iter(summary.solvers.values())).original_accuracy
-    if right is not None and right.high < 1 / max(classes, 1):
-        print_message(
-            console,
-            f"the victim's accuracy is {percent(right)}, worse than random guessing; are its classes in the same order "
-            "as the data's? Run `discotext check` to find out",
-        )
 
 
 def report_failures(tally: Tally) -> None:

@@ -316,3 +316,12 @@ def _explain_unknown(label: Label, written: Any, read: Sequence[Label], names: S
         f"the label is {shorten(written)}, which is not one of the {len(names)} classes; {classes}; to say which it "
         f"means, use --map-label for each label, such as --map-label '{label}={names[0]}'"
     )
+
+
+def have_numbers(names: Sequence[str]) -> bool:
+    """Whether the names of classes themselves say which number means which.
+
+    >>> have_numbers(("LABEL_0", "LABEL_1")), have_numbers(("negative", "positive")), have_numbers(("World", "Sports"))
+    (True, True, False)
+    """
+    return are_numbers(names) or are_unnamed(names) or _order_two(names) == (0, 1)

@@ -14,7 +14,7 @@ from discotext.data.labels import find_class
 from discotext.experiment import coverage
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
-from discotext.experiment.job import CHUNK, Job
+from discotext.experiment.job import Job
 from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
 from discotext.experiment.progress import show_attack
 from discotext.experiment.record import Budget, Record
@@ -51,12 +51,14 @@ def attack(
     seed: int = 0,
     target: int | str | None = None,
     out: str | Path | None = None,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     watch: Watch | None = None,
     executor: Executor | None = None,
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    text_column: str | None = None,
+    label_column: str | None = None,
     progress: bool = True,
 ) -> Result:
     """Attack a text classifier: replace a few words of each text so that its predicted label flips.
@@ -77,7 +79,7 @@ def attack(
     seed: the random seed; with the same seed the records are the same.
     target: the class to flip texts to, by name or number; the default is any class but the true one.
     out: a folder for the records; the same call resumes where it stopped.
-    chunk: texts in a unit of work.
+    chunk: texts in a unit of work; the default is 64, or 16 for a service.
     watch: called after each unit of work with units done, units in all, and the unit's records.
     executor: `Processes(workers)` or `RayExecutor(address)`; the default is this process. Records are the same.
     surrogate: what gives slopes for a victim without gradients: "auto" is a stand-in learnt from its own scores,
@@ -85,6 +87,7 @@ def attack(
     most_queries: calls of the model that a text may take, one for each text asked.
     total_queries: calls of the model that the whole run may take, learning a stand-in included; each text gets an equal
         share.
+    text_column, label_column: of a file or data frame [default: found by their usual names].
     progress: show a bar in a terminal or a notebook, if the work takes more than a second.
 
     >>> def scores(texts):
@@ -112,6 +115,8 @@ def attack(
         surrogate=surrogate,
         most_queries=most_queries,
         total_queries=total_queries,
+        text_column=text_column,
+        label_column=label_column,
         progress=progress,
     )
 
@@ -133,10 +138,12 @@ def compare(
     target: int | str | None = None,
     executor: Executor | None = None,
     watch: Watch | None = None,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     surrogate: Any = "auto",
     most_queries: int | None = None,
     total_queries: int | None = None,
+    text_column: str | None = None,
+    label_column: str | None = None,
     progress: bool = True,
 ) -> Result:
     """Attack the same texts, with the same candidates and budgets, by several solvers.
@@ -157,10 +164,11 @@ def compare(
         limit=None if limit is None else check_whole("limit", limit, 1),
         seed=check_whole("seed", seed, 0),
         target=target,
-        chunk=check_whole("chunk", chunk, 1),
+        chunk=None if chunk is None else check_whole("chunk", chunk, 1),
         surrogate=surrogate,
         most_queries=None if most_queries is None else check_whole("most_queries", most_queries, 3),
         total_queries=None if total_queries is None else check_whole("total_queries", total_queries, 1),
+        columns=(text_column, label_column),
     )
     return run(job, out, watch, executor, progress)
 
@@ -192,7 +200,7 @@ def make_job(
     limit: int | None = None,
     seed: int = 0,
     target: int | str | None = None,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     accept_all: float = 0.0,
     shard: tuple[int, int] = (1, 1),
     trust: bool = False,
@@ -219,7 +227,7 @@ def make_job(
         budgets=budgets,
         seed=seed,
         target=wanted,
-        chunk=chunk,
+        chunk=chunk or model.chunk,
         only=shard,
         accept_all=accept_all,
         named=(victim, trust, service) if isinstance(victim, str) else None,
@@ -301,6 +309,7 @@ def perform(
     warn_of_long_texts(job.examples.texts)
     job = job.identify()
     coverage.warn_of_classes(job.victim)
+    coverage.warn_of_truncation(job.victim, job.examples.texts)
     job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
     tally = Tally(job.settings)
     with ExitStack() as kept:
@@ -328,6 +337,7 @@ def perform(
             folder.finish(tally.summaries)
     source = job.candidates.source.name
     said = [coverage.warn(summary, job.examples.texts, source) for summary in tally.summaries]
+    said.append(coverage.warn_of_chance(tally.summaries[0], len(job.victim.labels)))
     for warning in (*said, coverage.warn_unstable(tally)):
         if warning is not None:
             warnings.warn(warning, stacklevel=3)

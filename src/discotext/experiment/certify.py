@@ -9,7 +9,6 @@ from typing import Any
 from discotext.experiment.attack import Watch, accept_at_least, check_types, make_job, run
 from discotext.experiment.certificate import find_largest
 from discotext.experiment.execution.executors import Executor
-from discotext.experiment.job import CHUNK
 from discotext.experiment.preflight import at_levels, check_whole, parse_accept, parse_budgets
 from discotext.experiment.result import Result
 from discotext.search.solver import Solver
@@ -35,10 +34,12 @@ def certify(
     seed: int = 0,
     target: int | str | None = None,
     out: str | Path | None = None,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     watch: Watch | None = None,
     executor: Executor | None = None,
     surrogate: Any = "auto",
+    text_column: str | None = None,
+    label_column: str | None = None,
     progress: bool = True,
 ) -> Result:
     """Find between which accuracies the true worst case lies: attacked from above, certified from below.
@@ -72,7 +73,8 @@ def certify(
         limit=None if limit is None else check_whole("limit", limit, 1),
         seed=check_whole("seed", seed, 0),
         target=target,
-        chunk=check_whole("chunk", chunk, 1),
+        chunk=None if chunk is None else check_whole("chunk", chunk, 1),
         surrogate=surrogate,
+        columns=(text_column, label_column),
     )
     return run(job, out, watch, executor, progress)

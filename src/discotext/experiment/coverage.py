@@ -67,6 +67,28 @@ def warn_of_classes(victim: Victim) -> None:
         )
 
 
+def warn_of_truncation(victim: Victim, texts: Sequence[str]) -> None:
+    """Warn that a victim does not read texts to their end: to change what it does not read changes nothing."""
+    cut = sum(victim.truncates(texts))
+    if cut:
+        warnings.warn(
+            f"{victim.name} reads only the beginning of {cut:,} of {len(texts):,} texts; words after that can change "
+            "nothing, and count as robust",
+            stacklevel=4,
+        )
+
+
+def warn_of_chance(summary: Summary, classes: int) -> str | None:
+    """A warning of a victim that does worse than guessing: most likely its classes are in another order."""
+    right = next(iter(summary.solvers.values())).original_accuracy
+    if right is None or right.high >= 1 / max(classes, 1):
+        return None
+    return (
+        f"the victim's accuracy is {100 * right:.1f} %, worse than random guessing; are its classes in the same order "
+        "as the data's? Run `discotext check` to find out"
+    )
+
+
 def warn_unstable(tally: Tally) -> str | None:
     """A warning where the victim did not answer the same when asked again about a text."""
     lines = tally.lines

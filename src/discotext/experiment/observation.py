@@ -147,6 +147,10 @@ class WatchedVictim(Victim):
     def classes_only(self) -> bool:  # type: ignore[override]
         return self.victim.classes_only  # known after the first answer
 
+    @property
+    def ordered(self) -> bool:  # type: ignore[override]
+        return self.victim.ordered  # known after the first answer
+
     def scores(self, texts: Sequence[str]) -> Floats:
         self.observer.check()
         forwards = int(np.count_nonzero(~self.victim.remembers(texts)))

@@ -20,6 +20,8 @@ from discotext.solvers import make_solver
 from discotext.text.words import compute_budget
 from discotext.victims.registry import find_kind
 
+DEFAULT = 0.2  # share of the words that may change
+
 
 @dataclass(frozen=True)
 class Request:
@@ -45,7 +47,7 @@ def preflight(
     if budget and words:
         raise ValueError("--budget and --words are both given; give a share of the words or a number of them, not both")
     levels = parse_accept(accept)
-    budgets = at_levels(parse_budgets(list(budget) or 0.2, list(words) or None), levels)
+    budgets = at_levels(parse_budgets(list(budget) or DEFAULT, list(words) or None), levels)
     request = Request(budgets, parse_shard(shard), levels)
     names = [name.replace("_", "-") for name in solvers]
     for number, name in enumerate(names):
@@ -91,6 +93,8 @@ def parse_budgets(share: Any, words: Any) -> tuple[Budget, ...]:
     ['0.3', '0.5', '0.1']
     """
     if words is not None:
+        if share is not None and _as_list(share) not in ([DEFAULT], [str(DEFAULT)]):
+            raise ValueError(f"budget is {share!r} and words is {words!r}; give a share or a number of words, not both")
         found = [Budget(words=check_whole("words", number, 0)) for number in _as_list(words)]
     elif share is None:
         raise ValueError("budget and words are both None; give a share of the words such as 0.2, or a number of them")

@@ -13,6 +13,7 @@ from discotext.experiment.certificate import Certificate, make_certificates
 from discotext.experiment.figures_text import describe_certificate, describe_summaries
 from discotext.experiment.flipped import FlippedTexts, show_flipped
 from discotext.experiment.html_view import view_result
+from discotext.experiment.preflight import check_whole
 from discotext.experiment.record import Record
 from discotext.experiment.report.table import COLUMNS, flatten
 from discotext.experiment.run import Run, count_expected
@@ -86,7 +87,13 @@ class Result:
     @property
     def notes(self) -> list[str]:
         """What to know beside the figures: how much of the texts can change, ties, words the victim does not know."""
-        return [note for summary in self.summaries for note in coverage.notes(summary)]
+        several = len(self.summaries) > 1
+        budgets = self.settings["budgets"]
+        return [
+            f"budget {budget}: {note}" if several else note
+            for budget, summary in zip(budgets, self.summaries, strict=True)
+            for note in coverage.notes(summary)
+        ]
 
     def select(self, solver: str) -> list[Record]:
         """The records of one solver; ValueError if the run has none of that name."""
@@ -101,7 +108,7 @@ class Result:
         Each has the texts `before` and `after`, the classes `label` and `flipped_to`, and its `record`. Of texts with
         equally many changes those come first whose swaps people accept most easily.
         """
-        return show_flipped(self.records, self._run.labels, n)
+        return show_flipped(self.records, self._run.labels, check_whole("n", n, 1))
 
     def to_pandas(self) -> pd.DataFrame:
         """A data frame with one row a record. Needs pandas, which the extra `notebook` has.

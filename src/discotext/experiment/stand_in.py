@@ -46,14 +46,22 @@ def count_lessons(job: Job) -> int:
 def share_out(job: Job, total: int) -> Job:
     """The job with a limit for each text and for learning, so that all of it takes at most `total` queries."""
     attacks = len(job.examples) * len(job.budgets) * len(job.solvers)
-    job = replace(job, lessons=min(job.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1)))
-    each = (total - ONCE - count_lessons(job)) // max(attacks, 1)
+    limited, each = _divide(job, attacks, total)
     if each < LEAST:
+        enough = total
+        while _divide(job, attacks, enough)[1] < LEAST:
+            enough += 1
         raise ValueError(
             f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow "
-            f"{LEAST * attacks + count_lessons(job) + ONCE:,} or more, or attack fewer texts (limit)"
+            f"{enough:,} or more, or attack fewer texts (limit)"
         )
-    return replace(job, most_queries=each if job.most_queries is None else min(each, job.most_queries))
+    return replace(limited, most_queries=each if job.most_queries is None else min(each, job.most_queries))
+
+
+def _divide(job: Job, attacks: int, total: int) -> tuple[Job, int]:
+    """The job with fewer lessons, and what is left for each attack."""
+    job = replace(job, lessons=min(job.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1)))
+    return job, (total - ONCE - count_lessons(job)) // max(attacks, 1)
 
 
 def learn(job: Job, kept: Path | None, notify: Notify = ignore) -> Job:

@@ -17,6 +17,7 @@ from discotext.experiment.stand_in import count_lessons
 from discotext.text.space import Space
 from discotext.victims.victim import evaluate
 
+TIMED = 16  # texts by which the time of a pass is measured
 SAMPLED = 5  # texts whose candidates are looked up
 PRUNING = 2  # passes for each word that may change: each change is undone, and what is left is tried once more
 
@@ -53,18 +54,20 @@ def estimate_work(job: Job) -> tuple[Job, Workload]:
     """The job with its victim identified, and what it will take."""
     began = time.perf_counter()
     job = job.identify()
-    if job.most_queries is None:
-        # The first call may have loaded a model; where queries are limited, it has to do.
-        began = time.perf_counter()
-        evaluate(job.victim, job.examples.texts[:FIRST])
     asked = max(min(FIRST, len(job.examples)), 1)
+    if job.most_queries is None and not job.victim.has_memory:
+        # The first call may have loaded a model, and calls carry many texts. A service, which remembers its answers,
+        # may want to be paid for more.
+        asked = min(TIMED, len(job.examples))
+        began = time.perf_counter()
+        evaluate(job.victim, job.examples.texts[:asked])
     seconds = (time.perf_counter() - began) / asked
     order = sorted(range(len(job.examples)), key=lambda number: len(job.examples.texts[number]))
     places = sorted({round(place) for place in np.linspace(0, len(order) - 1, SAMPLED).tolist()})
     texts = [job.examples.texts[order[place]] for place in places]
     passes, unknown = float(count_lessons(job)), []
     # The time of a pass grows with the text.
-    length = max(sum(map(len, job.examples.texts[:FIRST])) / asked, 1.0)
+    length = max(sum(map(len, job.examples.texts[:asked])) / asked, 1.0)
     weighted = passes
     space = Space.of(texts, job.finder, share=job.budgets[0].share, words=job.budgets[0].words)
     for budget in job.budgets:

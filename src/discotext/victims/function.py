@@ -63,6 +63,11 @@ class FunctionVictim(Victim):
         self.score_reader = ScoreReader(name, names, binary)
 
     @property
+    def ordered(self) -> bool:  # type: ignore[override]
+        """Whether its classes have an order: answers that name them have none."""
+        return self.score_reader.format.ordered
+
+    @property
     def classes_only(self) -> bool:  # type: ignore[override]
         """Whether its answers, as far as there are any, are predicted classes."""
         return bool(self.score_reader.format.classes)

@@ -17,6 +17,7 @@ from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
 from discotext.data.files import read_table
+from discotext.data.labels import have_numbers
 from discotext.data.registry import check_data, has_name, load_data
 from discotext.victims.held import adopt, refuse
 from discotext.victims.victim import AdaptedVictim, Victim, compute_scores
@@ -88,6 +89,13 @@ def _check_classes(victim: Victim, examples: Examples) -> Examples:
             f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:NAMES_SHOWN])}), but "
             f"{victim.name} has {len(victim.labels)} ({', '.join(victim.labels[:NAMES_SHOWN])}); "
             "use data with the victim's classes"
+        )
+    if examples.own is not None and not victim.ordered and not have_numbers(victim.labels):
+        raise ValueError(
+            f"the labels of {examples.source} are numbers, but {victim.name} names its classes "
+            f"({', '.join(victim.labels[:NAMES_SHOWN])}) and has no order of them, so which number means which is not "
+            "certain; say so for each, as --map-label 0=CLASS, or use names in the data (in Python, pass "
+            "FunctionVictim(function, labels=[…]) with the names in the order of the numbers)"
         )
     return examples
 

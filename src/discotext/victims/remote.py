@@ -86,6 +86,7 @@ class HttpVictim(Victim):
     """
 
     has_memory = True
+    chunk = 16  # a query may be paid for, and those of an unfinished unit are lost
 
     def __init__(
         self,
@@ -137,6 +138,11 @@ class HttpVictim(Victim):
         self._cooldown = (-math.inf, "")  # until when no request is sent, and why
         self._answers: dict[str, Floats] = {}
         self._has_answered = self._has_scores = False
+
+    @property
+    def ordered(self) -> bool:  # type: ignore[override]
+        """Whether its classes have an order: answers that name them have none."""
+        return self.score_reader.format.ordered
 
     @property
     def classes_only(self) -> bool:  # type: ignore[override]

@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from discotext.core.arrays import Floats
+from discotext.core.oracle import UnavailableError
 from discotext.support.redaction import NO_SECRETS, Secrets, escape_unprintable
 
 Names = Sequence[str] | None
@@ -35,12 +36,14 @@ class ScoreFormat:
 
     labels: the names of the classes, None until the first answer. binary: how a single number for each text is read,
     "auto" until an answer has decided between "probability" and "logit". classes: whether an answer is a predicted
-    class for each text, without scores; None until the first answer.
+    class for each text, without scores; None until the first answer. ordered: whether the model itself has an order of
+    its classes, by which a number can mean one; scores by name have none.
     """
 
     labels: tuple[str, ...] | None
     binary: Binary
     classes: bool | None = None
+    ordered: bool = True
 
 
 class ScoreReader:
@@ -81,9 +84,13 @@ class ScoreReader:
         if not hasattr(answer, "__len__") or isinstance(answer, str | Mapping):
             raise self._mismatch(self.secrets.quote(answer), "a row of scores for each text")
         if len(answer) != len(texts):
-            raise self._mismatch(f"{len(answer)} rows for {len(texts)} texts", "one row for each text")
+            # Not of one text: asked about each alone, it might seem to work, and every answer would be of another text.
+            rows, asked = count(len(answer), "row"), count(len(texts), "text")
+            raise UnavailableError(f"{self.name} returned {rows} for {asked}; expected one row for each text")
         if len(answer) and parse_labelled_row(answer[0]) is not None:
             answer, names = self._order_by_label(answer)
+            if self.format.labels is None:
+                self.format = replace(self.format, ordered=False)
         classes = self._read_classes(answer, names) if len(answer) else None
         if classes is not None:
             return classes
@@ -183,6 +190,10 @@ class ScoreReader:
             if set(row) != set(names):
                 raise self._mismatch(f"{self.secrets.quote(found)} for a text", f"scores of {', '.join(names)}")
         return [[row[label] for label in names] for row in rows], names
+
+
+def count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def to_plain(answer: Any) -> Any:

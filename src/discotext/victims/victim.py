@@ -39,6 +39,8 @@ class Victim:
     | `has_memory` | `False` | it answers some texts without calling the model; `remembers` says which |
     | `protocol` | `{}` | how it is asked, if in several ways; the settings of a run keep it |
     | `classes_only` | `False` | it returns predicted classes: a score is 1 for that class and 0 for the others |
+    | `ordered` | `True` | its classes have an order, so that a number in the data can mean one |
+    | `chunk` | `64` | texts in a unit of work, which is lost as a whole when the victim fails for good |
 
     | method | default | returns |
     |---|---|---|
@@ -69,6 +71,8 @@ class Victim:
     has_memory: bool = False
     protocol: Mapping[str, Any] = MappingProxyType({})
     classes_only: bool = False
+    ordered: bool = True
+    chunk: int = 64
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """Return (N, C) scores of N texts. A text's scores must not depend on the other texts.
