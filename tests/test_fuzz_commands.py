@@ -417,9 +417,9 @@ def stops(texts):
 @pytest.mark.parametrize(
     ("when", "out", "says"),
     [
-        (4, None, "interrupted; nothing is saved without --out: name a folder to be able to resume"),
+        (5, None, "interrupted; nothing is saved without --out: name a folder to be able to resume"),
         (1, "early", "interrupted before the first record was saved in early; repeat the command to start again"),
-        (4, "late", "interrupted; completed work is saved in late: repeat the command to resume"),
+        (5, "late", "interrupted; completed work is saved in late: repeat the command to resume"),
     ],
 )
 def test_ctrl_c_says_what_is_kept(place, when, out, says):

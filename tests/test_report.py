@@ -302,7 +302,7 @@ def invoke(*arguments):
 def test_the_command_prints_tables_and_says_where_the_page_is(run, tmp_path):
     done = invoke(run)
     assert done.exit_code == 0
-    assert done.stdout.count("accuracy before") == 2
+    assert len(re.findall(r"^solver +before +after", done.stdout, re.MULTILINE)) == 2
     assert f"wrote {run / 'report.html'}" in done.stderr
     elsewhere = tmp_path / "other.html"
     invoke(run, "--html", elsewhere, "--solver", "disco")

@@ -125,7 +125,7 @@ OF = {"victim": "v", "data": "d", "seed": 3, "budgets": ["0.2", "0.5"], "solvers
 
 
 @settings(max_examples=40, deadline=None)
-@patch("discotext.experiment.summary.bootstrap", lambda values, seed: (float(np.sum(values)), float(seed)))
+@patch("discotext.experiment.estimate.bootstrap", lambda values, seed: (float(np.sum(values)), float(seed)))
 @given(run_records(), st.integers(1, 7))
 def test_a_tally_says_what_the_records_say_in_whatever_portions_they_come(records, portion):
     tally = Tally(OF)

@@ -419,7 +419,7 @@ def test_exact_refuses_with_the_number_of_choices():
     batch = Batch.of([Problem((2,), 1), Problem((5,) * 12, 6)])
     asked = []
     oracle = FunctionOracle(batch, lambda problem, choice: asked.append(problem) or 0.0)
-    with pytest.raises(ValueError, match=r"problem 1 has 4,\d{3},\d{3} choices .* raise Exact\(limit=…\)"):
+    with pytest.raises(ValueError, match=r"problem 1 has 4,\d{3},\d{3} choices .* Exact\(limit=…\)"):
         solve(batch, oracle, Exact(limit=1_000_000))
     assert not asked
 
@@ -654,7 +654,7 @@ def test_disco_climbs_from_what_its_start_found(start):
 
 def test_disco_refuses_what_its_start_refuses():
     batch = Batch.of([Problem((5,) * 12, 6)])
-    with pytest.raises(ValueError, match="more than the 10 that Exact enumerates"):
+    with pytest.raises(ValueError, match="more than the 10 that exact search enumerates"):
         solve(batch, Quadratic(batch), Disco(start=Exact(limit=10, bounds=False)))
     with pytest.raises(TypeError, match="start from PrefixBeam, which needs states of prefixes"):
         solve(batch, Quadratic(batch), Disco(start=PrefixBeam()))

@@ -57,6 +57,19 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"discotext.cli.{name.replace('-', '_')}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from difflib import get_close_matches
+
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], COMMANDS, n=1) if args else []
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         from discotext.cli.errors import report_errors
 

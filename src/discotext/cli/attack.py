@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.data_options import describe_classes, pop_columns
-from discotext.cli.errors import RESUME, CommandError, VictimFailedError, explain_interrupt, one_line
+from discotext.cli.errors import CommandError, VictimFailedError, describe_saved, explain_interrupt, one_line
 from discotext.cli.figures import print_certificates, print_differences, print_summary
 from discotext.cli.gate import GATE_OPTIONS, Gate, gate_options
 from discotext.cli.help import GroupedCommand, option
@@ -72,9 +72,7 @@ def run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str
     except KeyboardInterrupt:
         raise explain_interrupt(options["out"]) from None
     except UnavailableError as error:
-        # The unit of work that was under way is asked again.
-        saved = "" if options["out"] is None else f"; completed work is saved in {options['out']}: {RESUME}"
-        raise CommandError(one_line(error) + saved) from error
+        raise CommandError(f"{one_line(error)}{describe_saved(options['out'])}") from error
 
 
 def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:

@@ -91,13 +91,17 @@ def report_errors(context: click.Context) -> Iterator[None]:
 
 def explain_interrupt(out: Path | None) -> InterruptError:
     """Say what Ctrl-C means for a run with this folder for its records, or with none."""
+    return InterruptError(f"interrupted{describe_saved(out)}")
+
+
+def describe_saved(out: Path | None) -> str:
+    """What is saved of a run that ends before its time; it continues a sentence."""
     if out is None:
-        return InterruptError("interrupted; nothing is saved without --out: name a folder to be able to resume")
-    if not (out / "settings.json").exists():
-        return InterruptError(
-            f"interrupted before the first record was saved in {out}; repeat the command to start again"
-        )
-    return InterruptError(f"interrupted; completed work is saved in {out}: {RESUME}")
+        return "; nothing is saved without --out: name a folder to be able to resume"
+    records = out / "records.jsonl"
+    if not records.exists() or not records.stat().st_size:
+        return f" before the first record was saved in {out}; repeat the command to start again"
+    return f"; completed work is saved in {out}: {RESUME}"
 
 
 def describe_error(error: BaseException) -> str:

@@ -29,7 +29,8 @@ def print_summary(summary: Summary, wide: bool = False) -> None:
         else f"{budget} word{'' if budget == 1 else 's'}"
     )
     accepted = "" if summary.accept is None else f", each swap accepted with probability ≥ {summary.accept:g}"
-    title = f"{summary.data}, {summary.n} texts, at most {allowed} changed{accepted} (space {summary.space})"
+    title = f"{summary.data}, {summary.n} texts, at most {allowed} changed{accepted}"
+    title += f" (search space {summary.space})" if wide else ""
     # A solver whose first unit is not done yet has no figures.
     rows = {name: row for name, row in summary.solvers.items() if row.original_accuracy is not None}
     figures = rows.values()
@@ -43,7 +44,7 @@ def print_summary(summary: Summary, wide: bool = False) -> None:
         Column("(95 %)", [interval(row.adversarial_accuracy) for row in figures], 1),
         Column("success", [percent(row.success_rate) for row in figures], 3),
         Column("words", [percent(row.perturbation) for row in figures], 2),
-        Column("over all texts", [percent(row.perturbation_all) for row in figures], 8),
+        Column("words over all", [percent(row.perturbation_all) for row in figures], 8),
         Column("proved", [percent(row.optimal) for row in figures], 4),
         Column("passes", [f"{number:,.0f}" for number in passes], 5),
         Column("s/text", [f"{number:.3f}" for number in seconds], 7),
@@ -89,7 +90,8 @@ def print_certificates(found: Sequence[Certificate], passes: int, wide: bool = F
     """Print the brackets of all budgets, and how far the proofs reach."""
     console = make_console()
     first, last = found[0], found[-1]
-    title = f"{first.data}, {first.n} texts, accuracy {percent(first.original_accuracy)} (space {first.space})"
+    title = f"{first.data}, {first.n} texts, accuracy {percent(first.original_accuracy)}"
+    title += f" (search space {first.space})" if wide else ""
     levels = [one.accept for one in found]
     columns = [
         Column("at most changed", [name_budget(one.budget) for one in found], left=True),

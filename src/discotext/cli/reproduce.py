@@ -114,7 +114,7 @@ def print_paper_table(rows: list[dict[str, Any]], wide: bool = False) -> None:
         Column("before", [percent(row["original_accuracy"]) for row in rows], 1),
         Column("after", [percent(row["adversarial_accuracy"]) for row in rows]),
         Column("(95 %)", ["" if math.isnan(a) else f"{100 * a:.1f}–{100 * b:.1f}" for a, b in ends], 2),
-        Column("over all texts", [percent(row["perturbation_all"]) for row in rows]),
+        Column("words over all", [percent(row["perturbation_all"]) for row in rows]),
         Column("passes", [f"{row['passes']:,.0f}" if "passes" in row else "" for row in rows], 4),
     ]
     print_columns(columns, wide=wide)

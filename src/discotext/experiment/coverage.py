@@ -201,8 +201,8 @@ def describe_acceptance(name: str, figures: SolverSummary) -> str | None:
         return None
     return (
         f"{name}: most people are expected to accept {100 * figures.acceptable:.0f} % of the swaps in flipped texts, "
-        f"and every swap of {100 * figures.all_acceptable:.0f} % of these texts; counting only those, accuracy is "
-        f"{100 * figures.accepted_accuracy:.1f} %"
+        f"and every swap of {100 * figures.all_acceptable:.0f} % of these texts; if only those counted as flipped, "
+        f"accuracy would be {100 * figures.accepted_accuracy:.1f} %"
     )
 
 

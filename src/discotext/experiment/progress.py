@@ -77,7 +77,7 @@ class AttackProgress:
         if self.texts:
             description += f", {self.texts / max(time.monotonic() - self.began, 1.0):.1f} texts/s"
         if self.queries:
-            description += f", {self.queries:,} queries in this unit"
+            description += f", {self.queries:,} queries for the current texts"
         if self.workers:
             description += f" ({self.workers})"
         self.bar.update(description, self.completed, self.units)

@@ -96,6 +96,11 @@ class RunFolder:
         if there.exists():
             before = read_settings(self.path)
             differ = [key for key in {**settings, **before} if before.get(key) != settings.get(key)]
+            if differ == ["first_scores"]:
+                raise ValueError(
+                    f"{self.path} holds a run with another victim: {settings['victim']} scores the first texts "
+                    "differently now, so it has changed; choose another folder, or remove this one"
+                )
             if differ:
                 key = differ[0]
                 raise ValueError(

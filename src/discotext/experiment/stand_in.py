@@ -40,7 +40,8 @@ def load_surrogate(victim: Victim, given: Any, trust: bool) -> dict[str, Any]:
 
 def count_lessons(job: Job) -> int:
     """The queries that learning a stand-in may take."""
-    return job.lessons * (1 + VARIANTS) if job.learns and job.learnt is None else 0
+    texts = min(job.lessons, len(job.examples))
+    return texts * (1 + VARIANTS) if job.learns and job.learnt is None else 0
 
 
 def share_out(job: Job, total: int) -> Job:

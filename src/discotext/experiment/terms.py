@@ -102,6 +102,7 @@ ALIASES: dict[str, str] = {
     "before": "accuracy before",
     "after": "accuracy after",
     "words": "words changed",
+    "words over all": "over all texts",
     "passes": "passes per text",
     "(95 %)": "95 % interval",
     "passes/text": "passes per text",

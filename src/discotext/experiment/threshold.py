@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from discotext.experiment.figures_text import describe_budget
 from discotext.experiment.summary import SolverSummary, Summary
 
+UNSTABLE = 0.05  # share of attacked texts on which a victim may contradict itself
+
 
 @dataclass(frozen=True)
 class Check:
@@ -41,6 +43,11 @@ class Check:
         failed, n = self.figures.failed, self.summary.n
         if 2 * failed > n:
             return f"the victim failed on {failed:,} of {n:,} texts, so the accuracy under attack says nothing"
+        if self.figures.unstable > UNSTABLE * max(self.figures.attacked, 1):
+            return (
+                f"the victim answered differently when asked again on {self.figures.unstable:,} of "
+                f"{self.figures.attacked:,} texts, so the accuracy under attack says nothing"
+            )
         return None
 
     @property

@@ -40,8 +40,8 @@ class Exact(Solver):
             if not problem.has_at_most(self.limit):
                 raise ValueError(
                     f"problem {index} has {format_count(problem)} choices within its budget of {problem.budget}, "
-                    f"more than the {self.limit:,} that Exact enumerates; lower the budget, raise Exact(limit=…), or "
-                    "use Beam() or, with gradients, Disco(effort='high')"
+                    f"more than the {self.limit:,} that exact search enumerates; lower the budget, or use the solver "
+                    "beam or, with gradients, disco-high (in Python, Exact(limit=…) enumerates more)"
                 )
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:

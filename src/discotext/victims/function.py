@@ -92,8 +92,11 @@ class FunctionVictim(Victim):
             # The caller handles this one by making smaller calls.
             if is_out_of_memory(error):
                 raise
-            first = repr(texts[0][:60]) + (f" and {len(texts) - 1} more" if len(texts) > 1 else "")
-            raise ValueError(f"{self.name} raised {describe_error(error)} for the text {first}") from error
+            if texts == [PROBE]:
+                what = "a test text of one letter"
+            else:
+                what = f"the text {texts[0][:60]!r}" + (f" or one of {len(texts) - 1} more" if len(texts) > 1 else "")
+            raise ValueError(f"{self.name} raised {describe_error(error)} for {what}") from error
 
 
 def load_function(spec: str) -> FunctionVictim:

@@ -142,7 +142,11 @@ def _unwrap_pipeline(pipe: Any) -> Victim:
         "attacked by its own answers, without gradients",
         stacklevel=2,
     )
-    return FunctionVictim(functools.partial(pipe, top_k=None), name=victim.name)
+    function = functools.partial(pipe, top_k=None)
+    found = FunctionVictim(function, name=victim.name)
+    # The answers name the classes in no order; the model has one.
+    same = set(found.labels) == set(victim.labels)
+    return FunctionVictim(function, labels=victim.labels, name=victim.name) if same else found
 
 
 def _agrees(pipe: Any, victim: Victim) -> bool:

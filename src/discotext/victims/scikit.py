@@ -72,6 +72,8 @@ class SklearnVictim(Victim):
         if len(classes) < 2 or np.ndim(classes[0]):
             raise ValueError(f"{name} has the classes {list(classes)}; expected two or more, and one label per text")
         self.labels: tuple[str, ...] = tuple(str(label) for label in classes)
+        # It sorts classes that have names; numbers in other data hardly mean that order.
+        self.ordered = not all(isinstance(label, str) for label in classes)
         self.method = self._choose_method()
         self.vocabulary = find_vocabulary(pipeline)
 
