@@ -419,7 +419,7 @@ def stops(texts):
     [
         (5, None, "interrupted; nothing is saved without --out: name a folder to be able to resume"),
         (1, "early", "interrupted before the first record was saved in early; repeat the command to start again"),
-        (5, "late", "interrupted; completed work is saved in late: repeat the command to resume"),
+        (5, "late", "interrupted before the first record was saved in late; repeat the command to start again"),
     ],
 )
 def test_ctrl_c_says_what_is_kept(place, when, out, says):
