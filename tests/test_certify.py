@@ -138,7 +138,9 @@ def test_what_is_open_says_why(synonyms):
         assert longest.radius == radius
         assert judge(longest) == ("robust" if radius == 3 else "open")
         if radius < 3:
-            assert f"{passes} passes did not suffice; robust up to {radius} " in explain_open(longest, passes)
+            known = f"robust up to {radius} changed word{'s' if radius != 1 else ''}"
+            expected = f"a proof would take more than the limit of {passes} passes; {known}"
+            assert explain_open(longest, passes) == longest.reason == expected
 
 
 def test_a_run_can_be_interrupted_resumed_and_reported(tmp_path, synonyms):

@@ -265,8 +265,15 @@ def test_an_outcome_is_explained_in_one_sentence(text, given, sentence):
     [
         (ONE, {"words": 1}, "Broken: 1 changed word flips the label."),
         (TEXTS[0], {"words": 1}, "Robust: it is proved that no choice of up to 1 changed word flips the label."),
-        (TEXTS[3], {"words": 1}, "Robust: none of its words has a candidate."),
-        (TEXTS[1], {"words": 3, "passes": 30}, "Open: 30 passes did not suffice; robust up to 1 changed words."),
+        (TEXTS[3], {"words": 1}, "Nothing to prove: none of its words has a candidate."),
+        (TEXTS[4], {"words": 1}, "Nothing to prove: the text has no words."),
+        (TEXTS[0], {"words": 0}, "Nothing to prove: the budget is 0 words."),
+        (TEXTS[2], {"target": 0}, "Nothing to prove: the text is of the target class already."),
+        (
+            TEXTS[1],
+            {"words": 3, "passes": 30},
+            "Open: a proof would take more than the limit of 30 passes; robust up to 1 changed word.",
+        ),
         (TEXTS[2], {"label": 1}, "Not proved: the prediction is wrong as it is."),
     ],
 )

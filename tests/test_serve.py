@@ -237,7 +237,8 @@ def test_a_solver_that_refuses_a_text_does_not_stop_the_others(server, victim):
     [
         (1, 1000, "robust", "Robust: it is proved that no choice of up to 1 changed word flips the label."),
         (3, 1000, "broken", "Broken: 2 changed words flip the label; it is proved that one changed word does not."),
-        (0, 1000, "robust", "Robust: the budget is 0 words."),
+        (0, 1000, "robust", "Nothing to prove: the budget is 0 words."),
+        (3, 1, "broken", "Broken: 2 changed words flip the label."),
     ],
 )
 def test_a_proof_says_what_certify_says(server, victim, words, passes, verdict, sentence):
@@ -247,6 +248,31 @@ def test_a_proof_says_what_certify_says(server, victim, words, passes, verdict, 
     ).records
     assert (outcome["verdict"], outcome["proof"]) == (verdict, sentence)
     assert (outcome["verdict"], outcome["radius"]) == (record.verdict, record.radius)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"text": "the music is here"}, "Nothing to prove: none of its words has a candidate."),
+        ({"text": "…!?"}, "Nothing to prove: the text has no words."),
+        ({"words": 0}, "Nothing to prove: the budget is 0 words."),
+        ({"target": 1}, "Nothing to prove: the text is of the target class already."),
+    ],
+)
+def test_of_a_text_that_was_not_tested_nothing_is_said_to_be_proved(server, victim, asked, sentence):
+    outcome = attack(server, passes=1000, **asked)[-2][1]
+    assert (outcome["proof"], outcome["untested"]) == (sentence, True)
+    assert not attack(server, passes=1000, words=1)[-2][1]["untested"]
+
+
+def test_what_a_proof_spent_is_told_in_the_unit_of_its_limit(server, victim):
+    text = "good film plot " * 8
+    outcome = attack(server, text=text, solvers=["greedy"], words=3, passes=200)[-2][1]
+    assert outcome["verdict"] == "open"
+    # All choices of two words do not fit into the limit, so that none of them was tried.
+    expected = "Open: a proof would take more than the limit of 200 passes; robust up to 1 changed word."
+    assert outcome["proof"] == expected
+    assert 0 < outcome["passes"] == outcome["queries"] + outcome["gradients"] + outcome["bounds"]
 
 
 def test_a_target_may_be_chosen(server, victim):

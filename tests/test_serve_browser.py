@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import quote
@@ -149,12 +150,42 @@ def test_a_text_is_answered_as_it_is_typed(page, victim):
     words = page.run("return [...document.querySelectorAll('.word')].map(one => one.textContent)")
     assert words == ["good", "film", "plot", "good", "bad", "fine"]
     assert page.text("count") == "16 words, of which 6 may change."
-    assert page.text("budget-text") == "3 of 16 (19 %)"
+    assert page.text("budget-text") == "3 of 6"
     page.find("text").send_keys(Keys.CONTROL, "a")
     page.find("text").send_keys(Keys.DELETE)
     page.wait("document.getElementById('prediction').textContent === 'Prediction'")
     assert not page.find("attack").is_enabled()
     assert not page.visible("words-section")
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "shown", "note"),
+    [
+        (TEXT, "6", "3 of 6", "19 % of the text. Only 6 of its 16 words have candidates."),
+        (
+            "good " + "the " * 19,  # 20 % would be four words
+            "1",
+            "1 of 1",
+            "5 % of the text. Only 1 of its 20 words has candidates. The default, 20 %, would be 4 words.",
+        ),
+        ("good film", "2", "1 of 2", "50 % of the text."),
+        ("the music", "1", "–", "No word has a candidate, so none can change."),
+    ],
+    ids=["some", "fewer than the default", "all", "none"],
+)
+def test_the_slider_ends_at_the_words_that_can_change(page, text, most, shown, note):
+    page.write(text)
+    slider = page.find("budget")
+    assert slider.get_property("max") == most
+    assert page.text("budget-text") == shown
+    assert page.text("budget-note") == note
+    assert slider.get_attribute("aria-describedby") == "budget-note"
+    assert slider.is_enabled() is (shown != "–")
+    if slider.is_enabled():
+        slider.send_keys(Keys.HOME, Keys.END)
+        assert page.text("budget-text") == f"{most} of {most}"
+        assert slider.get_attribute("aria-valuetext") == f"{most} of {most} words with candidates"
+        assert "default" not in page.text("budget-note")
 
 
 def test_an_answer_to_an_older_text_is_dropped(page, victim):
@@ -282,6 +313,64 @@ def test_what_is_proved_is_said(page, words, sentence):
     assert page.text("sentence") == sentence
 
 
+def test_a_text_without_candidates_is_not_marked_as_proved(page):
+    page.write("the music is here")
+    page.find("prove").click()
+    page.ended()
+    assert page.text("sentence") == "Nothing to prove: none of its words has a candidate."
+    assert page.find("sentence").get_attribute("class").split() == ["sentence"]
+    page.open("#words=1&text=" + quote(TEXT))
+    page.wait("!document.getElementById('attack').disabled")
+    page.find("prove").click()
+    page.ended()
+    assert page.find("sentence").get_attribute("class").split() == ["sentence", "held"]
+
+
+def test_what_is_open_says_what_was_spent_in_passes(page):
+    page.open("#words=3&solver=greedy&text=" + quote("good film plot " * 8))
+    page.wait("!document.getElementById('attack').disabled")
+    page.run("document.getElementById('passes').value = '100'")
+    page.find("prove").click()
+    page.ended()
+    assert page.text("sentence").startswith("Open: a proof would take more than the limit of 100 passes; robust up to ")
+    assert re.match(r"Attack and proof took (\d+) passes \(\1 queries\), .*solver greedy\.$", page.text("progress"))
+
+
+def test_two_to_four_solvers_can_be_compared_and_the_page_says_why_not_others(page):
+    page.write(TEXT)
+    page.run("document.getElementById('more').open = true")
+
+    def boxes(which):
+        return page.driver.find_elements(By.CSS_SELECTOR, f"#compared input{which}")
+
+    full = "4 solvers are chosen, the most that can be compared; untick one to choose another."
+    assert len(boxes(":checked")) == 4
+    assert page.text("compared-note") == full
+    assert boxes(":not(:checked)")
+    assert all(not box.is_enabled() and box.accessible_name for box in boxes(":not(:checked)"))
+    assert {box.get_attribute("aria-describedby") for box in boxes(":not(:checked)")} == {"compared-note"}
+    assert all(box.is_enabled() and not box.get_attribute("aria-describedby") for box in boxes(":checked"))
+    for left in (3, 2):
+        boxes(":checked")[0].click()
+        assert len(boxes(":checked")) == left
+        assert not boxes(":disabled")
+        assert page.find("compare").is_enabled()
+        assert (page.text("compared-note"), page.text("compare-note")) == ("", "")
+    assert page.find("compare").get_attribute("aria-describedby") == "compare-note"
+    for said in ("only 1 is", "none is"):
+        boxes(":checked")[0].click()
+        assert not page.find("compare").is_enabled()
+        assert page.visible("compare-note")
+        assert page.text("compare-note") == f"To compare, choose 2 to 4 solvers under Options; {said} chosen."
+    for _ in range(4):
+        boxes(":not(:checked)")[0].click()
+    assert page.text("compared-note") == full
+    assert page.find("compare").is_enabled()
+    page.find("compare").click()
+    page.ended()
+    assert page.text("sentence").endswith("of 4 solvers flipped the label.")
+
+
 def test_of_several_classes_one_can_be_the_target(driver):
     class Three(Opinions):
         labels = ("negative", "positive", "neutral")
@@ -341,7 +430,8 @@ def test_everything_can_be_done_by_keyboard_alone(page, victim):
         style = "const it = getComputedStyle(document.activeElement); return it.outlineStyle + it.outlineWidth"
         assert page.run(style) == "solid3px", stop
     page.find("budget").send_keys(Keys.ARROW_RIGHT)
-    assert page.text("budget-text") == "4 of 16 (25 %)"
+    assert page.text("budget-text") == "4 of 6"
+    assert page.text("budget-note") == "25 % of the text. Only 6 of its 16 words have candidates."
     page.run("document.getElementById('attack').focus()")
     page.press(Keys.ENTER)
     page.ended()
@@ -472,12 +562,18 @@ def test_a_victim_that_dies_is_one_sentence_and_the_page_goes_on(page, victim):
 
 
 def test_a_text_that_is_too_long_is_told_so(page):
+    page.write("a good film")
+    assert page.text("budget-text") == "1 of 2"
     page.run(
         "const it = document.getElementById('text'); it.value = 'a '.repeat(2001); it.dispatchEvent(new Event('input'))"
     )
     page.wait("!document.getElementById('problem').hidden")
     assert page.text("problem").startswith("the text has 2,001 words; this page takes 2,000 at most")
     assert not page.find("attack").is_enabled()
+    # The budget of the text before is gone, too.
+    assert not page.find("budget").is_enabled()
+    assert (page.text("budget-text"), page.text("budget-note")) == ("–", "")
+    assert page.find("budget").get_property("value") == "0"
 
 
 def test_a_server_that_has_ended_is_one_sentence(driver):

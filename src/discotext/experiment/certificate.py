@@ -57,7 +57,10 @@ def explain_open(record: Record, passes: int) -> str:
         return "a swap leaves the two best classes within the victim's rounding errors"
     if record.status == "unstable":
         return "the victim does not answer the same when asked again"
-    return f"{passes:,} passes did not suffice; robust up to {record.radius or 0} changed words"
+    # Enumeration does not begin what does not fit into the limit, so that less may have been spent.
+    radius = record.radius or 0
+    known = f"robust up to {radius} changed word{'' if radius == 1 else 's'}"
+    return f"a proof would take more than the limit of {passes:,} passes; {known}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,8 +46,11 @@ def explain_proof(outcome: Outcome) -> str:
     """What is proved of a text: robust, broken or open, and up to how many changed words."""
     record = outcome.record
     if record.verdict == "robust":
+        # Such a text keeps its label, and counts as robust; but nothing was tested, so it says nothing of the victim.
+        if record.status == "misclassified":
+            return "Nothing to prove: the text is of the target class already."
         if not record.changeable or not record.budget:
-            return f"Robust: {_explain_failure(record)}."
+            return f"Nothing to prove: {_explain_failure(record)}."
         return f"Robust: it is proved that no choice of up to {count_words(record.budget)} flips the label."
     if record.verdict == "broken":
         radius = record.radius or 0

@@ -179,6 +179,7 @@ def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, An
     """How an attack or a proof ended. solver: as it was asked for. seconds: of all of it."""
     record = outcome.record
     after = outcome.adversarial_scores
+    untested = record.status == "misclassified" or not record.changeable or not record.budget
     return {
         "solver": solver,
         "ran": record.solver,
@@ -190,12 +191,15 @@ def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, An
         "allowed": record.budget,
         "queries": record.forwards,
         "gradients": record.backwards,
+        "bounds": record.bounds,
+        "passes": record.forwards + record.backwards + record.bounds,
         "learning_queries": outcome.learning_queries,
         "seconds": seconds,
         "margins": [record.score, record.adversarial_score],
         "before": write_scores(outcome.labels, outcome.scores),
         "after": None if after is None else write_scores(outcome.labels, after),
         "verdict": record.verdict,
+        "untested": untested,
         "radius": record.radius,
         "proof": None if record.verdict is None else explain_proof(outcome),
     }

@@ -74,8 +74,8 @@ function showLook(found) {
   if (found.softmax) notes.push("Numbers are the victim's scores; bars are their softmax.");
   if (found.truncated) notes.push("The victim reads only the beginning of this text.");
   find("bars-note").textContent = notes.join(" ");
-  const able = found.words.filter((one) => one.candidates.length).length;
-  find("count").textContent = `${plural(found.words.length, "word")}, of which ${able} may change.`;
+  const able = countAble();
+  find("count").textContent = `${plural(found.words.length, "word")}, of which ${able.toLocaleString("en")} may change.`;
   words.draw(found);
   words.mark([], state.past);
   show("words-section", found.words.length > 0);
@@ -97,6 +97,7 @@ function showNothing() {
   find("bars-note").textContent = "The classes and their scores appear as you type.";
   find("count").textContent = "Nothing is sent anywhere but to the victim.";
   show("words-section", false);
+  showBudget();
   offer();
 }
 
@@ -107,20 +108,32 @@ function complain(sentence) {
 
 // ---- budget, solver, target
 
+// How many words have candidates: no budget can change more.
+const countAble = () => (state.look ? state.look.words.filter((one) => one.candidates.length).length : 0);
+
 function budget() {
-  const all = state.look ? state.look.words.length : 0;
-  return Math.min(state.words ?? (state.look ? state.look.allowed : 0), all);
+  return Math.min(state.words ?? state.look?.allowed ?? 0, countAble());
 }
 
 function showBudget() {
   const slider = find("budget");
   const all = state.look ? state.look.words.length : 0;
-  slider.disabled = !all;
-  slider.max = all;
-  slider.value = budget();
-  const text = all ? `${budget()} of ${all} (${percent(budget() / all)})` : "–";
+  const able = countAble();
+  const chosen = budget();
+  slider.disabled = !able;
+  slider.max = Math.max(able, 1);
+  slider.value = chosen;
+  const text = able ? `${chosen.toLocaleString("en")} of ${able.toLocaleString("en")}` : "–";
   find("budget-text").textContent = text;
-  slider.setAttribute("aria-valuetext", text);
+  slider.setAttribute("aria-valuetext", able ? `${text} words with candidates` : "no word can change");
+  const notes = [];
+  if (able) {
+    notes.push(`${percent(chosen / all)} of the text.`);
+    if (able < all) notes.push(`Only ${able.toLocaleString("en")} of its ${all.toLocaleString("en")} words ${able === 1 ? "has" : "have"} candidates.`);
+    const usual = state.look.allowed;
+    if (state.words === null && usual > able) notes.push(`The default, 20 %, would be ${plural(usual, "word")}.`);
+  } else if (all) notes.push("No word has a candidate, so none can change.");
+  find("budget-note").textContent = notes.join(" ");
 }
 
 let wantedTarget = "";
@@ -138,10 +151,29 @@ function showTargets(labels) {
 function offer() {
   const ready = Boolean(state.look) && Boolean(state.about);
   for (const id of ["attack", "prove", "compare"]) find(id).disabled = !ready;
-  const chosen = compared().length;
-  if (chosen < 2 || chosen > (state.about?.most_solvers ?? 4)) find("compare").disabled = true;
+  if (state.about) limitCompared(state.about.most_solvers);
   if (!state.running && document.activeElement === find("stop")) find("attack").focus();
   show("stop", Boolean(state.running));
+}
+
+// Two solvers at least, and no more than the server takes: what cannot be ticked or clicked says why.
+function limitCompared(most) {
+  const chosen = compared().length;
+  const full = chosen >= most;
+  const few = chosen < 2;
+  for (const box of find("compared").querySelectorAll("input")) {
+    box.disabled = full && !box.checked;
+    if (box.disabled) box.setAttribute("aria-describedby", "compared-note");
+    else box.removeAttribute("aria-describedby");
+  }
+  tell("compared-note", full ? `${most} solvers are chosen, the most that can be compared; untick one to choose another.` : "");
+  if (few) find("compare").disabled = true;
+  tell("compare-note", few ? `To compare, choose 2 to ${most} solvers under Options; ${chosen ? "only 1 is" : "none is"} chosen.` : "");
+}
+
+// Only what is new: a status that is written again would be read aloud again.
+function tell(id, sentence) {
+  if (find(id).textContent !== sentence) find(id).textContent = sentence;
 }
 
 const compared = () => [...find("compared").querySelectorAll("input:checked")].map((box) => box.value);
@@ -300,7 +332,7 @@ function attack(passes) {
 function showOutcome(found, points) {
   const held = !found.flipped && found.status !== "failed";
   const kind = found.flipped ? "flipped" : held ? "held" : "failed";
-  const proved = { robust: "held", broken: "flipped", open: "" }[found.verdict];
+  const proved = found.untested ? "" : { robust: "held", broken: "flipped", open: "" }[found.verdict];
   say(found.proof ?? found.sentence, found.proof ? proved ?? "" : kind === "held" && found.status !== "impossible" ? "" : kind);
   words.mark(found.changes, state.past);
   const last = found.margins[1];
@@ -308,8 +340,13 @@ function showOutcome(found, points) {
     if (last !== points.at(-1)[1]) points.push([found.queries, last]);
     drawCurve(find("plot"), points, found.queries);
   }
-  const parts = [countQueries(found.queries)];
-  if (found.gradients) parts.push(plural(found.gradients, "gradient"));
+  const spent = [countQueries(found.queries)];
+  if (found.gradients) spent.push(plural(found.gradients, "gradient"));
+  if (found.bounds) spent.push(plural(found.bounds, "bound"));
+  // The limit of a proof is a number of passes, so what was spent is told in passes, too.
+  const parts = found.proof
+    ? [`Attack and proof took ${plural(found.passes, "pass", "passes")} (${spent.join(", ")})`]
+    : spent;
   if (found.learning_queries) parts.push(`${countQueries(found.learning_queries)} to learn a stand-in`);
   parts.push(seconds(found.seconds), `solver ${found.ran}`);
   find("progress").textContent = `${parts.join(", ")}.`;
