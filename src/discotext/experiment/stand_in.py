@@ -47,11 +47,12 @@ def share_out(job: Job, total: int) -> Job:
     """The job with a limit for each text and for learning, so that all of it takes at most `total` queries."""
     attacks = len(job.examples) * len(job.budgets) * len(job.solvers)
     job = replace(job, lessons=min(job.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1)))
-    each = (total - ONCE - count_lessons(job)) // max(attacks, 1)
+    once = ONCE + job.examples.asked + count_lessons(job)
+    each = (total - once) // max(attacks, 1)
     if each < LEAST:
         raise ValueError(
             f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow "
-            f"{LEAST * attacks + count_lessons(job) + ONCE:,} or more, or attack fewer texts (limit)"
+            f"{LEAST * attacks + once:,} or more, or attack fewer texts (limit)"
         )
     return replace(job, most_queries=each if job.most_queries is None else min(each, job.most_queries))
 
