@@ -163,9 +163,18 @@ def test_labels_become_class_numbers(labels, names, numbers, called):
         ([-1, 0], ("no", "yes"), "row 1: the label is -1, which is negative"),
         ([-1, -1], ("no", "yes"), "row 1: the label is -1, which is negative"),
         ([-1, 0, 1], ("0", "1"), "row 1: the label is -1, which is negative"),
-        ([-1, 1], ("ham", "spam"), "row 1: the label is -1, .*--map-label '-1=ham'"),
-        ([True, False], ("negative", "positive"), "row 1: the label is True, .*--map-label 'True=negative'"),
-        (["bad", "good"], ("LABEL_0", "LABEL_1"), "row 1: the label is 'bad', but .* no names.*--map-label 'bad=0'"),
+        (
+            [-1, 1],
+            ("ham", "spam"),
+            "row 1: the label is -1, .*--map-label '-1=CLASS' for each label, with CLASS one of ham, spam",
+        ),
+        ([True, False], ("negative", "positive"), "row 1: the label is True, .*--map-label 'True=CLASS' for"),
+        (
+            ["bad", "good"],
+            ("LABEL_0", "LABEL_1"),
+            "row 1: the label is 'bad', but .* no names.*--map-label 'bad=CLASS' for each label, with CLASS one of 0, "
+            r"1 \(in Python, rename the labels first, .*\), or name the classes of the victim",
+        ),
         (["neg", "pos"], ("LABEL_0", "LABEL_1"), "row 1: the label is 'neg', but .* no names"),
         (["bad", "good"], ("0", "1"), "row 1: the label is 'bad', but .* no names"),
         (["uS", "us"], ("US", "us"), "row 1: the label is 'uS'"),
@@ -328,7 +337,7 @@ BAD = {
     "empty.csv": (b"", "is empty"),
     "empty.jsonl": (b"\n\n", "is empty"),
     "header.csv": (b"text,label\n", "has no rows"),
-    "ending.doc": (b"a", r"ends in '.doc'; examples are read from .csv, .tsv, .jsonl, .ndjson, .json \(each also"),
+    "ending.doc": (b"a", r"ends in '.doc'; examples are read from .csv, .tsv, .jsonl, .*texts without labels .*\.txt$"),
     "plain.txt": (b"a text\n", "is plain text without labels; expected a table"),
     "blank.txt": (b"\n \n", "is empty; expected a text on each line"),
     "gz.gz": (b"a", "ends in '.gz'"),
@@ -403,7 +412,9 @@ def test_neither_a_file_nor_a_data_set(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder without examples; expected a folder"):
         load_data(tmp_path)
     for text in ("This film was great", "I like U.S. films. " * 50):
-        with pytest.raises(ValueError, match=r"nor a file; to attack a single text, use --text$"):
+        with pytest.raises(
+            ValueError, match=r"nor a file; to attack a single text, use --text \(in Python, pass a list: \[text\]\)$"
+        ):
             load_data(text)
     with pytest.raises(
         ValueError, match=r"'imbd' is neither a data set \(imdb, ag_news, .*\) nor a file ending in .csv"

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 
 import numpy as np
@@ -209,7 +210,7 @@ def test_a_saved_data_set_is_read_by_its_class_names(tmp_path):
     nameless = load_examples(make_victim("LABEL_0", "LABEL_1"), folder)
     assert nameless.labels.tolist() == [1, 0, 0, 1]
     with pytest.raises(
-        ValueError, match=r"the classes of the data are neg, pos, those of the victim ham, spam.*neg=ham"
+        ValueError, match=r"the classes of the data are neg, pos, those of the victim ham, spam.*neg=CLASS"
     ):
         load_examples(make_victim("ham", "spam"), folder)
     mapped = Columns(rename={"neg": "spam", "pos": "ham"})
@@ -310,6 +311,99 @@ def test_without_labels_the_predictions_are_the_labels_and_that_is_said(tmp_path
     if form == "column":
         with pytest.raises(ValueError, match=r"no column with a usual name for the label.*--unlabelled"):
             load_examples(load_victim(scores), data)
+
+
+@pytest.mark.parametrize("make", [tuple, np.array, lambda texts: np.array(texts, dtype=object), "series", "string"])
+def test_any_sequence_of_strings_is_texts_without_labels(make):
+    if isinstance(make, str):
+        kind = object if make == "series" else "string"
+        pandas = pytest.importorskip("pandas")
+
+        def make(texts):
+            return pandas.Series(texts, index=[7, 7, 3, 1], dtype=kind)
+
+    with pytest.warns(UserWarning, match="the 4 texts have no labels"):
+        result = discotext.attack(scores, make(TEXTS), "greedy", words=1, progress=False)
+    assert [(record.text, record.label) for record in result.records] == list(zip(TEXTS, [1, 0, 0, 1], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ([*TEXTS, None], "row 5: the text is missing"),
+        ([*TEXTS, 3.0], "row 5: the text is 3.0, of type float; expected a string"),
+        (
+            ("A film", "neg"),
+            r"a pair of 'A film' and 'neg'; give two lists, such as \(\[text\], \[label\]\), or a list",
+        ),
+        (("A film", 1), "a pair of 'A film' and 1; give two lists"),
+        ("A film", r"use --text \(in Python, pass a list: \[text\]\)"),
+    ],
+)
+def test_what_is_not_a_sequence_of_strings_is_told(data, says):
+    with pytest.raises(ValueError, match=says):
+        discotext.attack(scores, data, words=1)
+
+
+def test_a_single_string_in_an_array_is_not_cut_into_letters():
+    with pytest.raises(TypeError, match="found a single string, 'abc'"):
+        discotext.attack(scores, np.array("abc"), words=1)
+
+
+class Counted:
+    """A function that counts the texts it is asked about."""
+
+    labels = ("negative", "positive")
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, texts):
+        self.asked += len(texts)
+        return scores(texts)
+
+
+def make_unlabelled(place, form, many=100):
+    texts = [f"An awful film of {number} mice" if number % 3 else f"A fine film {number}" for number in range(many)]
+    if form == "list":
+        return texts
+    path = place / ("many.txt" if form == "file" else "many.csv")
+    path.write_text("\n".join(texts if form == "file" else ["text", *texts]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("form", ["list", "file", "column"])
+def test_a_sample_of_texts_without_labels_is_taken_before_the_victim_is_asked(tmp_path, form):
+    counted, data = Counted(), make_unlabelled(tmp_path, form)
+    with pytest.warns(UserWarning, match="the 7 texts have no labels"):
+        found = load_examples(load_victim(counted), data, Columns(unlabelled=form == "column"), limit=7, seed=3)
+    assert (len(found), found.asked, counted.asked) == (7, 7, 7)
+    assert found.labels.tolist() == [int("fine" in text) for text in found.texts]
+    with pytest.warns(UserWarning, match="the 100 texts have no labels"):
+        whole = load_examples(load_victim(counted), data, Columns(unlabelled=form == "column"))
+    places = [whole.texts.index(text) for text in found.texts]
+    assert places == sorted(places)
+    assert whole.asked == 100
+    assert load_examples(load_victim(counted), found).asked == 0  # labelled before, not for this run
+    assert counted.asked == 107
+
+
+def test_queries_for_labels_are_part_of_all_queries():
+    counted, data = Counted(), make_unlabelled(None, "list")
+    with pytest.warns(UserWarning, match="no labels"):
+        discotext.attack(counted, data, words=1, limit=20, total_queries=150, progress=False)
+    assert 20 < counted.asked <= 150
+    counted = Counted()
+    with pytest.raises(ValueError, match=r"99 queries in all are too few for 100 texts without labels, .* one each"):
+        discotext.attack(counted, data, words=1, total_queries=99)
+    assert counted.asked == 0
+    with (
+        pytest.warns(UserWarning, match="no labels"),
+        pytest.raises(ValueError, match=r"100 attacks, which need 3 each; allow (\d+)") as told,
+    ):
+        discotext.attack(counted, data, words=1, surrogate="none", total_queries=400)
+    assert "allow 424 or more" in str(told.value)  # 24 once, 100 for labels, and 3 for each text
+    assert counted.asked == 100
 
 
 def test_labels_that_are_there_are_not_looked_at_if_the_user_says_so(tmp_path):
@@ -497,10 +591,67 @@ def test_labels_are_mapped_on_the_command_line(place):
     done = run(*ATTACK, "other.csv", *SHORT)
     assert done.exit_code == 1
     assert "other.csv, line 2: the label is 'bad'" in done.stderr
-    assert "--map-label 'bad=negative'" in done.stderr
+    assert "by --map-label 'bad=CLASS' for each label, with CLASS one of negative, positive" in done.stderr
+    assert "(in Python, rename the labels first, for instance df.label.map({…}))" in done.stderr
+    copied = run(*ATTACK, "other.csv", *SHORT, "--map-label", "bad=CLASS")
+    assert "line 2: the label is 'bad', mapped to 'CLASS', which is not one of the 2 classes" in copied.stderr
     done = run(*ATTACK, "other.csv", *SHORT, "--map-label", "bad=negative", "--map-label", "good=positive")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["solvers"]["greedy"]["original_accuracy"] == 1
+
+
+def test_prices_count_the_queries_for_labels(place):
+    make_unlabelled(place, "column")
+    (place / "counted.py").write_text(
+        "from model import scores as own\n\n\ndef scores(texts):\n"
+        "    with open('asked', 'a') as file:\n        file.write('.' * len(texts))\n    return own(texts)\n\n\n"
+        "scores.labels = own.labels\n"
+    )
+    cost = ["--unlabelled", "--limit", "30", "--price", "0.5"]
+    done = run("attack", "py:counted.py:scores", "many.csv", "--solver", "greedy", "--words", "1", *cost)
+    assert done.exit_code == 0, done.stderr
+    assert "the labels took 30 queries (15.00); learning takes at most 0" in done.stderr
+    told = int(re.search(r"about (\d+) queries at 0.5 cost", done.stderr)[1])
+    asked = len((place / "asked").read_text())
+    assert asked <= told <= asked + 24  # the queries that identify and calibrate a victim are at most 24
+    limited = run("attack", "py:counted.py:scores", "many.csv", *SHORT, *cost, "--most-queries", "5")
+    assert f"at most {30 + 24 + 30 * 5} queries" in limited.stderr
+
+
+@pytest.mark.parametrize("label", [0, "negative"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_swapped_columns_are_told_in_a_short_message(place, label, form):
+    texts = [f"Film {number} is " + "a long and winding story " * 100 for number in range(20)]
+    rows = [{"text": label, "label": text} for text in texts]
+    lines = [json.dumps(row) for row in rows] if form == "jsonl" else ["text,label", *(f"{label},{t}" for t in texts)]
+    (place / f"swapped.{form}").write_text("\n".join(lines) + "\n")
+    for command in (ATTACK, ["predict", "py:model.py:scores"], ["train"]):
+        options = ["--out", "trained"] if command == ["train"] else []
+        done = run(*command, f"swapped.{form}", *options)
+        assert done.exit_code == 1
+        assert "are the texts and the labels swapped? Choose the columns with --text-column and" in done.stderr
+        assert len(done.stderr) < 500
+    assert "--map-label" not in done.stderr
+
+
+def test_long_labels_are_shortened_in_all_messages():
+    long = "a very long label " * 100
+    for labels, names in (
+        ([long, "b"], ("neg", "pos")),
+        ([long, "b"], ("0", "1")),
+        ([long, long], None),
+        ([long, long.upper()], None),
+        (["a", "b"], (long, "other")),
+    ):
+        with pytest.raises(ValueError, match=r"(?i)a very long label") as told:
+            Examples.of(["x", "y"], labels, names)
+        assert len(str(told.value)) < 500
+    with pytest.raises(ValueError, match="a very long label") as told:
+        Examples.of(["x", "y"], [long, "b"]).match(("neg", "pos"))
+    assert len(str(told.value)) < 500
+    with pytest.raises(ValueError, match="has 3 classes") as told:
+        load_examples(make_victim("0", "1"), Examples.of(["x", "y", "z"], ["0", "1", "2"]).match(None, {"0": long}))
+    assert len(str(told.value)) < 500
 
 
 def test_a_folder_with_the_name_of_a_data_set_is_not_silently_passed_over(place, monkeypatch):
@@ -516,7 +667,7 @@ def test_a_folder_with_the_name_of_a_data_set_is_not_silently_passed_over(place,
 
 def test_a_single_text_is_told_from_a_file(place):
     done = run(*ATTACK, "This film was great")
-    assert (done.exit_code, done.stderr.strip().endswith("to attack a single text, use --text")) == (1, True)
+    assert (done.exit_code, "to attack a single text, use --text (in Python, pass a list" in done.stderr) == (1, True)
 
 
 def test_a_table_says_whether_it_is_plain_text(tmp_path):

@@ -159,7 +159,8 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if not as_json and passes is None:
         print_flipped(flipped, list_classes(tally.settings))
     if price is not None:
-        queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0) + ONCE
+        queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0)
+        queries += ONCE + job.examples.asked
         print_message(console, f"about {queries:,} queries at {price:g} cost {queries * price:,.2f}")
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
@@ -175,11 +176,13 @@ def estimate_cost(job: Job, price: float) -> str:
     """What a run may cost, as far as that is known before it begins."""
     from discotext.experiment.stand_in import ONCE, count_lessons
 
-    learning = count_lessons(job)
+    learning, asked = count_lessons(job), job.examples.asked
     if job.most_queries is None or job.passes is not None:
         hint = "texts and proofs" if job.passes is not None else "texts: use --most-queries for a limit"
-        return f"learning takes at most {learning:,} queries ({learning * price:,.2f}); the rest depends on the {hint}"
-    most = learning + ONCE + len(job.examples) * len(job.budgets) * len(job.solvers) * job.most_queries
+        labelling = f"the labels took {asked:,} queries ({asked * price:,.2f}); " if asked else ""
+        lessons = f"learning takes at most {learning:,} queries ({learning * price:,.2f})"
+        return f"{labelling}{lessons}; the rest depends on the {hint}"
+    most = asked + learning + ONCE + len(job.examples) * len(job.budgets) * len(job.solvers) * job.most_queries
     return f"at most {most:,} queries, which cost {most * price:,.2f}"
 
 

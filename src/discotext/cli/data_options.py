@@ -52,11 +52,11 @@ def describe_classes(examples: Examples, labels: tuple[str, ...]) -> str | None:
 
     labels: the victim's.
     """
-    from discotext.data.labels import fold
+    from discotext.data.labels import cut, fold
 
     own = examples.own or examples.names
     if [fold(name) for name in own] == [fold(name) for name in labels]:
         return None
-    pairs = [f"{a} → {b}" for a, b in zip(own, labels, strict=True)]
+    pairs = [f"{cut(a)} → {cut(b)}" for a, b in zip(own, labels, strict=True)]
     more = f" and {len(pairs) - SHOWN} more" if len(pairs) > SHOWN else ""
     return f"classes of the data → of the victim: {', '.join(pairs[:SHOWN])}{more}"

@@ -17,7 +17,16 @@ import numpy as np
 
 from discotext.core.arrays import Ints
 from discotext.data.columns import choose_columns, pick
-from discotext.data.labels import are_unnamed, fold, is_missing, match_classes, number_labels, shorten
+from discotext.data.labels import (
+    SWAPPED,
+    are_unnamed,
+    fold,
+    is_missing,
+    look_like_texts,
+    match_classes,
+    number_labels,
+    shorten,
+)
 
 SOURCE_NAMES = {"-": "standard input", "given": "the examples"}  # how messages refer to these sources
 
@@ -50,6 +59,7 @@ class Examples:
 
     labels: (N,). source: the file or data set, for messages.
     own: the names that the data itself uses for the classes, if the names are a victim's and the data has numbers.
+    asked: the number of texts that a victim was asked about to label these, for what a run costs.
 
     >>> some = Examples.of(["fine film", "dull film", "good film"], ["positive", "negative", "positive"])
     >>> len(some), some.names, some.labels
@@ -61,6 +71,7 @@ class Examples:
     names: tuple[str, ...]
     source: str = "given"
     own: tuple[str, ...] | None = None
+    asked: int = 0
 
     @classmethod
     def of(
@@ -95,7 +106,10 @@ class Examples:
             if is_missing(text):
                 raise make_error(row, "the text is missing; add it, or remove the row")
             if not isinstance(text, str):
-                raise make_error(row, f"the text is {shorten(text)}, of type {type(text).__name__}; expected a string")
+                hint = f"; {SWAPPED}" if look_like_texts(labels) else ""
+                raise make_error(
+                    row, f"the text is {shorten(text)}, of type {type(text).__name__}; expected a string{hint}"
+                )
             if not text.strip():
                 raise make_error(row, "the text is blank; add it, or remove the row")
             # JSON can express half a surrogate pair, but no record could contain it.
@@ -144,8 +158,7 @@ class Examples:
     def take(self, rows: Sequence[int] | Ints) -> Examples:
         """These rows, in this order; all classes remain, even those without rows."""
         chosen = np.asarray(rows, dtype=np.int64)
-        texts = tuple(self.texts[row] for row in chosen)
-        return Examples(texts, self.labels[chosen], self.names, self.source, self.own)
+        return replace(self, texts=tuple(self.texts[row] for row in chosen), labels=self.labels[chosen])
 
     def sample(self, limit: int, seed: int = 0) -> Examples:
         """A stratified sample of at most `limit` rows, with at least one of each class if there is room.
@@ -184,9 +197,34 @@ class Examples:
 
 def to_list(values: Any) -> list[Any]:
     """Convert an array, a series or any other sequence to a list of Python values."""
-    if isinstance(values, str | bytes):
-        raise TypeError(f"expected a sequence of texts or labels, found a single string, {shorten(values)}")
-    return list(values.tolist() if hasattr(values, "tolist") else values)
+    found = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(found, str | bytes):
+        raise TypeError(f"expected a sequence of texts or labels, found a single string, {shorten(found)}")
+    return list(found)
+
+
+def list_texts(thing: Any) -> list[Any] | None:
+    """Texts without labels: a list, a tuple, an array or a series of strings; None if it is something else.
+
+    Values that are missing or numbers may be among them, so that an error can name their rows.
+
+    >>> list_texts(np.array(["fine film", "dull film"])), list_texts([("fine film", 1)])
+    (['fine film', 'dull film'], None)
+    """
+    several = isinstance(thing, Sequence) or hasattr(thing, "tolist") or hasattr(thing, "to_list")
+    if not several or isinstance(thing, str | bytes):
+        return None
+    found = to_list(thing)
+    if not any(isinstance(one, str) for one in found):
+        return None
+    if not all(isinstance(one, str | int | float) or is_missing(one) for one in found):
+        return None
+    if isinstance(thing, tuple) and len(thing) == 2:
+        raise ValueError(
+            f"the data is a pair of {shorten(found[0])} and {shorten(found[1])}; give two lists, such as "
+            "([text], [label]), or a list of texts without labels"
+        )
+    return found
 
 
 def make_examples(

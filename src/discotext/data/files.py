@@ -165,7 +165,9 @@ def check_data_file(path: Path) -> None:
         return
     if find_format(path) not in (*DATA_FORMATS, PLAIN):
         ending = f"ends in {path.suffix!r}" if path.suffix else "has no extension"
-        raise ValueError(f"{path} {ending}; examples are read from {SHOWN_FORMATS} files")
+        raise ValueError(
+            f"{path} {ending}; examples are read from {SHOWN_FORMATS} files, and texts without labels also from .txt"
+        )
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if not path.stat().st_size:

@@ -29,6 +29,14 @@ from discotext.core.arrays import Ints
 WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d*)?", re.ASCII)
 UNNAMED = re.compile(r"(?:label_)?(\d{1,9})", re.ASCII | re.IGNORECASE)  # what nameless classes are called by libraries
 NAMES_SHOWN = 8  # class names listed in a message
+LONGEST_SHOWN = 60  # characters of a name or a label in a message
+TEXT_LENGTH = 30  # characters: half of the labels or more are as long if they are texts, and nearly all are distinct
+TEXTS_DISTINCT = 0.9
+TEXTS_LEAST = 10  # rows from which on labels that look like texts are refused where no class names are known
+SWAPPED = (
+    "the labels look like texts: are the texts and the labels swapped? Choose the columns with --text-column and "
+    "--label-column (text_column and label_column in Python)"
+)
 SHORT = {"neg": "negative", "pos": "positive"}  # the only abbreviations that are understood
 # Pairs whose order is part of their meaning, so that −1 and 1, or false and true, are matched with them.
 OPPOSITES = (("negative", "positive"), ("no", "yes"), ("false", "true"))
@@ -45,15 +53,30 @@ def is_missing(value: Any) -> bool:
 
 
 def list_some(names: Sequence[str]) -> str:
-    """List names in a message, the first few of many."""
+    """List names in a message, the first few of many, each shortened if it is long."""
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(names[:NAMES_SHOWN]) + more
+    return ", ".join(map(cut, names[:NAMES_SHOWN])) + more
+
+
+def cut(name: str) -> str:
+    """A name as it is shown in a message."""
+    return name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 3] + "…"
 
 
 def shorten(value: Any) -> str:
     """Show a value in a message, shortened if it is long."""
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
-    return shown if len(shown) <= 60 else shown[:57] + "…"
+    return cut(repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def look_like_texts(labels: Sequence[Any]) -> bool:
+    """Whether labels are rather texts: most are long, and hardly any occurs twice.
+
+    >>> look_like_texts(["A charming and often affecting film", "It drags, and then it ends"]), look_like_texts([0, 1])
+    (True, False)
+    """
+    strings = [label.strip() for label in labels if isinstance(label, str)]
+    long = sum(len(label) >= TEXT_LENGTH for label in strings)
+    return 2 * long >= max(len(labels), 1) and len(set(strings)) >= TEXTS_DISTINCT * len(labels)
 
 
 def read_label(value: Any) -> Label:
@@ -186,7 +209,7 @@ def match_classes(own: Sequence[str], names: Sequence[str]) -> list[int]:
     if len(set(found.values())) < len(own):
         raise ValueError(
             f"the classes of the data are {list_some(own)}, those of the victim {list_some(names)}, and which is which "
-            f"is not certain; say so for each, such as --map-label '{own[0]}={names[0]}' (in Python, change the labels)"
+            f"is not certain; {_explain_mapping(own[0], names)}"
         )
     return [found[label] for label in read]
 
@@ -242,7 +265,9 @@ def number_labels(
         number_of = match_labels(read, names)
     for row, label in enumerate(read):
         if label not in number_of:
-            raise make_error(row, _explain_unknown(label, labels[row], read, names))
+            how = SWAPPED if look_like_texts(labels) else _explain_mapping(original[row], names)
+            mapped = "" if label == original[row] else f", mapped to {shorten(label)}"
+            raise make_error(row, _explain_unknown(label, f"{shorten(labels[row])}{mapped}", read, names, how))
     # What the data calls each class; a class without rows would be called by its position if others are.
     by_position = isinstance(read[0], int) and not are_numbers(names)
     own = [str(number) if by_position else name for number, name in enumerate(names)]
@@ -271,7 +296,7 @@ def _check_kind(read: Sequence[Label], labels: Sequence[Any], make_error: MakeEr
             raise make_error(
                 row,
                 f"the label is {shorten(labels[row])}, but earlier labels are {before}, such as {shorten(labels[0])}; "
-                "use either numbers or names for all",
+                f"use either numbers or names for all{f'; {SWAPPED}' if look_like_texts(labels) else ''}",
             )
 
 
@@ -282,14 +307,17 @@ def _name_classes(read: Sequence[Label], make_error: MakeError) -> dict[Label, i
         row = next(row for row, label in enumerate(read) if isinstance(label, int) and label < 0)
         raise make_error(row, _explain_negative(read[row]))
     if len(distinct) < 2:
-        only = str(distinct[0])
-        raise make_error(None, f"all {len(read)} rows are of one class, {only!r}; at least two classes are needed")
+        only = shorten(str(distinct[0]))
+        raise make_error(None, f"all {len(read)} rows are of one class, {only}; at least two classes are needed")
+    if len(read) >= TEXTS_LEAST and look_like_texts(read):
+        raise make_error(None, f"there are {len(distinct):,} different labels in {len(read):,} rows; {SWAPPED}")
     spellings: dict[str, Label] = {}
     for label in distinct:
         other = spellings.setdefault(str(label).casefold(), label)
         if other != label:
             raise make_error(
-                read.index(label), f"the label is {label!r}, but other rows have {other!r}; write a class one way"
+                read.index(label),
+                f"the label is {shorten(label)}, but other rows have {shorten(other)}; write a class one way",
             )
     return {label: number for number, label in enumerate(distinct)}
 
@@ -301,21 +329,29 @@ def _explain_negative(label: Label) -> str:
     )
 
 
-def _explain_unknown(label: Label, written: Any, read: Sequence[Label], names: Sequence[str]) -> str:
-    """What to do about a label that is not certain to be any of the classes."""
+def _explain_mapping(label: Label, names: Sequence[str]) -> str:
+    """How to say which class a label means. The class is left open: a guess that is copied could be wrong."""
+    nameless = are_unnamed(names)
+    classes = [str(number) for number in range(len(names))] if nameless else names
+    return (
+        f"say which class is meant by --map-label '{cut(str(label))}=CLASS' for each label, with CLASS one of "
+        f"{list_some(classes)} (in Python, rename the labels first, for instance df.label.map({{…}}))"
+        f"{', or name the classes of the victim' if nameless else ''}"
+    )
+
+
+def _explain_unknown(label: Label, shown: str, read: Sequence[Label], names: Sequence[str], how: str) -> str:
+    """What to do about a label that is not certain to be any of the classes. how: the way out."""
     numbers = "" if are_numbers(names) else f"0 to {len(names) - 1}, or "
     classes = f"expected {numbers}{list_some(names)}"
     if isinstance(label, int) and label < 0 and set(read) != {-1, 1}:
         return f"{_explain_negative(label)}; {classes}"
     if isinstance(label, str) and are_unnamed(names):
         return (
-            f"the label is {shorten(written)}, but the victim's classes have no names, only numbers, so which is which "
-            f"is not certain; say so for each label, such as --map-label '{label}=0', or name the victim's classes"
+            f"the label is {shown}, but the victim's classes have no names, only numbers, so which is which is not "
+            f"certain; {how}"
         )
-    return (
-        f"the label is {shorten(written)}, which is not one of the {len(names)} classes; {classes}; to say which it "
-        f"means, use --map-label for each label, such as --map-label '{label}={names[0]}'"
-    )
+    return f"the label is {shown}, which is not one of the {len(names)} classes; {classes}; {how}"
 
 
 def have_numbers(names: Sequence[str]) -> bool:

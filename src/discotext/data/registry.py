@@ -209,7 +209,8 @@ def _check_path(text: str) -> None:
         sets = ", ".join(DATASETS)
         if len(text.split()) > 1:
             raise ValueError(
-                f"{shorten(text)} is neither a data set ({sets}) nor a file; to attack a single text, use --text"
+                f"{shorten(text)} is neither a data set ({sets}) nor a file; to attack a single text, use --text (in "
+                "Python, pass a list: [text])"
             )
         if not path.suffix:
             raise ValueError(f"{text!r} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}")

@@ -218,10 +218,10 @@ def make_job(
     """
     model = load_victim(victim, trust, service)
     wanted = None if target is None else find_class(target, model.labels)
-    examples = load_examples(model, data, columns)
+    examples = load_examples(model, data, columns, limit, seed, total_queries)
     job = Job(
         victim=model,
-        examples=examples if limit is None else examples.sample(limit, seed),
+        examples=examples,
         candidates=candidates or Candidates(),
         solvers=make_solvers(model, solvers, surrogate != "none", examples.texts),
         budgets=budgets,

@@ -62,7 +62,7 @@ def share_out(job: Job, total: int) -> Job:
 def _divide(job: Job, attacks: int, total: int) -> tuple[Job, int]:
     """The job with fewer lessons, and what is left for each attack."""
     job = replace(job, lessons=min(job.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1)))
-    return job, (total - ONCE - count_lessons(job)) // max(attacks, 1)
+    return job, (total - ONCE - job.examples.asked - count_lessons(job)) // max(attacks, 1)
 
 
 def learn(job: Job, kept: Path | None, notify: Notify = ignore) -> Job:

@@ -15,9 +15,9 @@ import numpy as np
 
 from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
-from discotext.data.examples import Examples, make_examples
+from discotext.data.examples import Examples, list_texts, make_examples
 from discotext.data.files import read_table
-from discotext.data.labels import have_numbers
+from discotext.data.labels import have_numbers, list_some
 from discotext.data.registry import check_data, has_name, load_data
 from discotext.victims.held import adopt, refuse
 from discotext.victims.victim import AdaptedVictim, Victim, compute_scores
@@ -26,7 +26,6 @@ VICTIM_KINDS = (
     "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE or FILE.skops, py:module:function, "
     "or http(s)://…"
 )
-NAMES_SHOWN = 8  # in an error message
 TOGETHER = 512  # texts that are labelled in one call
 
 
@@ -68,26 +67,47 @@ def load_victim_and_data(
 ) -> tuple[Victim, Examples]:
     """Load a victim and examples with its classes; of a named data set, the test split."""
     model = load_victim(victim, trust, service)
-    examples = load_examples(model, data, columns)
-    return model, examples if limit is None else examples.sample(limit, seed)
+    return model, load_examples(model, data, columns, limit, seed)
 
 
-def load_examples(victim: Victim, data: Any, columns: AnyColumns = (None, None)) -> Examples:
+def load_examples(
+    victim: Victim,
+    data: Any,
+    columns: AnyColumns = (None, None),
+    limit: int | None = None,
+    seed: int = 0,
+    most_queries: int | None = None,
+) -> Examples:
     """Load examples whose classes are the victim's; raise ValueError unless it is certain which is which.
 
-    Texts without labels, which are plain text, a list of strings, or whatever the user says are such, get the victim's
-    own predictions for labels, and a warning that says so.
+    Texts without labels, which are plain text, a list or a series of strings, or whatever the user says are such, get
+    the victim's own predictions for labels, and a warning that says so.
+
+    limit: take a sample of so many; of texts without labels, it is taken before the victim is asked.
+    most_queries: raise ValueError, and ask nothing, if more texts than this have no labels.
     """
     how = columns if isinstance(columns, Columns) else Columns(*columns)
-    return _check_classes(victim, _read_examples(victim, data, how))
+    found, unlabelled = _read_examples(victim, data, how)
+    examples = _check_classes(victim, found)
+    if limit is not None:
+        examples = examples.sample(limit, seed)
+    if not unlabelled:
+        # A victim may have been asked about these examples before, but not for this run.
+        return replace(examples, asked=0) if examples.asked else examples
+    if most_queries is not None and len(examples) > most_queries:
+        raise ValueError(
+            f"{most_queries:,} queries in all are too few for {len(examples):,} texts without labels, which take one "
+            "each to be labelled by the victim's predictions; allow more, or attack fewer texts (limit)"
+        )
+    return label_by_predictions(victim, examples)
 
 
 def _check_classes(victim: Victim, examples: Examples) -> Examples:
     """The examples; ValueError if they do not have as many classes as the victim."""
     if len(examples.names) != len(victim.labels):
         raise ValueError(
-            f"{examples.source} has {len(examples.names)} classes ({', '.join(examples.names[:NAMES_SHOWN])}), but "
-            f"{victim.name} has {len(victim.labels)} ({', '.join(victim.labels[:NAMES_SHOWN])}); "
+            f"{examples.source} has {len(examples.names)} classes ({list_some(examples.names)}), but "
+            f"{victim.name} has {len(victim.labels)} ({list_some(victim.labels)}); "
             "use data with the victim's classes"
         )
     if examples.own is not None and not victim.ordered and not have_numbers(victim.labels):
@@ -111,39 +131,45 @@ def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, b
     return load_examples(victim, data, columns), True
 
 
-def _read_examples(victim: Victim, data: Any, how: Columns) -> Examples:
+def _read_examples(victim: Victim, data: Any, how: Columns) -> tuple[Examples, bool]:
+    """Examples, and whether they have no labels, so that class 0 stands for them all."""
     if isinstance(data, str | Path) and not has_name(data):
         check_data(data)
         table = read_table(data, how.text, how.label, labels=not how.unlabelled)
         if how.unlabelled or table.labels is None:
-            return label_by_predictions(victim, table.texts, table.source, table.rows)
-        return table.check(victim.labels, how.rename)
-    if isinstance(data, list) and data and all(isinstance(one, str) for one in data):
-        return label_by_predictions(victim, data)
-    if not isinstance(data, str | Path):
-        return make_examples(data, how.text, how.label, names=victim.labels)
-    found = load_data(data, names=None if how.unlabelled else victim.labels, rename=how.rename)
-    return label_by_predictions(victim, found.texts, found.source) if how.unlabelled else found
+            return _without_labels(victim, table.texts, table.source, table.rows), True
+        return table.check(victim.labels, how.rename), False
+    if isinstance(data, str | Path):
+        found = load_data(data, names=None if how.unlabelled else victim.labels, rename=how.rename)
+        return (_without_labels(victim, found.texts, found.source), True) if how.unlabelled else (found, False)
+    texts = list_texts(data)
+    if texts is not None:
+        return _without_labels(victim, texts), True
+    return make_examples(data, how.text, how.label, names=victim.labels), False
 
 
-def label_by_predictions(
+def _without_labels(
     victim: Victim, texts: Sequence[Any], source: str = "given", rows: Sequence[int | str] | None = None
 ) -> Examples:
+    """Texts, checked before the victim sees them; the labels do not matter yet."""
+    return replace(Examples.of(texts, [0] * len(texts), victim.labels, source, rows), own=None)
+
+
+def label_by_predictions(victim: Victim, examples: Examples) -> Examples:
     """Examples whose labels are what the victim predicts, so that an attack asks which predictions can be changed."""
-    # Checked before the victim sees them; the labels do not matter yet.
-    checked = Examples.of(texts, [0] * len(texts), victim.labels, source, rows)
+    many = len(examples)
     labels = np.concatenate(
         [
-            predictions(compute_scores(victim, checked.texts[begin : begin + TOGETHER]))
-            for begin in range(0, len(texts), TOGETHER)
+            predictions(compute_scores(victim, examples.texts[begin : begin + TOGETHER]))
+            for begin in range(0, many, TOGETHER)
         ]
     )
-    without = "the text has no label" if len(texts) == 1 else f"the {len(texts):,} texts have no labels"
+    without = "the text has no label" if many == 1 else f"the {many:,} texts have no labels"
     warnings.warn(
         f"{without}: the victim's own predictions count as right, so its accuracy before an attack is 100 %",
         stacklevel=2,
     )
-    return replace(checked, labels=labels, own=None)
+    return replace(examples, labels=labels, asked=many)
 
 
 def find_kind(given: str) -> str:
