@@ -113,7 +113,7 @@ def _check_classes(victim: Victim, examples: Examples) -> Examples:
     if examples.own is not None and not victim.ordered and not have_numbers(victim.labels):
         raise ValueError(
             f"the labels of {examples.source} are numbers, but {victim.name} names its classes "
-            f"({', '.join(victim.labels[:NAMES_SHOWN])}) and has no order of them, so which number means which is not "
+            f"({list_some(victim.labels)}) and has no order of them, so which number means which is not "
             "certain; say so for each, as --map-label 0=CLASS, or use names in the data (in Python, pass "
             "FunctionVictim(function, labels=[…]) with the names in the order of the numbers)"
         )
