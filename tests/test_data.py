@@ -417,9 +417,9 @@ def test_neither_a_file_nor_a_data_set(tmp_path):
         ):
             load_data(text)
     with pytest.raises(
-        ValueError, match=r"'imbd' is neither a data set \(imdb, ag_news, .*\) nor a file ending in .csv"
+        ValueError, match=r"'reviews' is neither a data set \(imdb, ag_news, .*\) nor a file ending in .csv"
     ):
-        load_data("imbd")
+        load_data("reviews")
 
 
 def test_an_error_about_a_parquet_file_names_the_row(tmp_path):

@@ -172,3 +172,21 @@ def test_no_warning_is_given_where_all_is_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         discotext.attack(scores, data(40), candidates=FINDER)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["py:m.py:scores", "reviws.csv"], "there is no file reviws.csv; did you mean reviews.csv?"),
+        (["py:m.py:scores", "imbd"], "there is no data set 'imbd'; did you mean imdb?"),
+        (["reviews.csv", "model.skops"], "model.skops is a model, but DATA is expected there; give VICTIM first"),
+    ],
+)
+def test_near_names_and_exchanged_arguments_are_pointed_out(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text("def scores(texts):\n    return [[0.0, 1.0] for _ in texts]\n")
+    (tmp_path / "reviews.csv").write_text("text,label\ngood,1\n")
+    (tmp_path / "model.skops").write_bytes(b"")
+    done = CliRunner().invoke(cli, ["attack", *arguments])
+    assert done.exit_code == 1
+    assert said in done.stderr

@@ -6,6 +6,7 @@ comes from standard input is recognised by its first line: a JSON object, a line
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import itertools
 import re
@@ -131,6 +132,13 @@ def read_table(
     return Table(columns[0], columns[1] if len(columns) > 1 else None, source, lines, classes)
 
 
+def suggest_neighbour(path: Path) -> str:
+    """A hint at a file beside it whose name is nearly the same, or nothing."""
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
+    return f"; did you mean {path.with_name(near[0])}?" if near else ""
+
+
 def find_format(path: Path) -> str:
     """The ending of a file that tells its format, in lower case, with .gz where there is one."""
     endings = [ending.lower() for ending in path.suffixes[-2:]]
@@ -169,7 +177,7 @@ def check_data_file(path: Path) -> None:
             f"{path} {ending}; examples are read from {SHOWN_FORMATS} files, and texts without labels also from .txt"
         )
     if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
+        raise FileNotFoundError(f"there is no file {path}{suggest_neighbour(path)}")
     if not path.stat().st_size:
         raise ValueError(f"{path} is empty; expected a text and a label in each row")
 

@@ -10,6 +10,7 @@ SHA-256 is the test split. That depends only on the texts, not on their order, a
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import importlib.util
 import os
@@ -213,6 +214,9 @@ def _check_path(text: str) -> None:
                 "Python, pass a list: [text])"
             )
         if not path.suffix:
+            near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
+            if near:
+                raise ValueError(f"there is no data set {text!r}; did you mean {near[0]}?")
             raise ValueError(f"{text!r} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}")
     check_data_file(path)
 

@@ -20,6 +20,7 @@ from discotext.solvers import make_solver
 from discotext.text.words import compute_budget
 from discotext.victims.registry import find_kind
 
+MODEL_FILES = (".skops", ".joblib", ".pkl", ".pickle", ".safetensors", ".pt", ".onnx")
 DEFAULT = 0.2  # share of the words that may change
 
 
@@ -63,6 +64,8 @@ def preflight(
 
 def check_inputs(victim: str, data: str) -> None:
     """Raise ValueError if a victim or data are not there, as far as can be seen without loading them."""
+    if Path(data).suffix.lower() in MODEL_FILES:
+        raise ValueError(f"{data} is a model, but DATA is expected there; give VICTIM first, then DATA")
     check_victim_path(victim)
     check_data(data)
 

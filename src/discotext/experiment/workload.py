@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -50,8 +51,8 @@ class Workload:
         return said
 
 
-def estimate_work(job: Job) -> tuple[Job, Workload]:
-    """The job with its victim identified, and what it will take."""
+def estimate_work(job: Job, out: Path | None = None) -> tuple[Job, Workload]:
+    """The job with its victim identified, and what it will take; what a folder has records of is done."""
     began = time.perf_counter()
     job = job.identify()
     asked = max(min(FIRST, len(job.examples)), 1)
@@ -88,7 +89,17 @@ def estimate_work(job: Job) -> tuple[Job, Workload]:
             passes += float(every.sum())
             lengths = np.array([len(job.examples.texts[number]) for number in order])
             weighted += float((every * lengths / length).sum())
-    return job, Workload(passes, seconds * weighted / max(passes, 1.0), tuple(unknown))
+    left = 1.0 - count_done(out) / max(len(job.units) * job.chunk, 1)
+    return job, Workload(max(left, 0.0) * passes, seconds * weighted / max(passes, 1.0), tuple(unknown))
+
+
+def count_done(out: Path | None) -> int:
+    """How many records a folder has."""
+    path = None if out is None else out / "records.jsonl"
+    if path is None or not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
 
 
 def describe_time(seconds: float) -> str:
