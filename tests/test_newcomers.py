@@ -178,7 +178,8 @@ def test_no_warning_is_given_where_all_is_well():
     ("arguments", "said"),
     [
         (["py:m.py:scores", "reviws.csv"], "there is no file reviws.csv; did you mean reviews.csv?"),
-        (["py:m.py:scores", "imbd"], "there is no data set 'imbd'; did you mean imdb?"),
+        (["py:m.py:scores", "imbd"], "'imbd' is neither a data set (imdb, ag_news, trec, movie_reviews) nor"),
+        (["py:m.py:scores", "imbd"], "did you mean imdb?"),
         (["reviews.csv", "model.skops"], "model.skops is a model, but DATA is expected there; give VICTIM first"),
     ],
 )

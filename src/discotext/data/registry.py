@@ -215,9 +215,8 @@ def _check_path(text: str) -> None:
             )
         if not path.suffix:
             near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
-            if near:
-                raise ValueError(f"there is no data set {text!r}; did you mean {near[0]}?")
-            raise ValueError(f"{text!r} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}")
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"{text!r} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
     check_data_file(path)
 
 
