@@ -286,6 +286,7 @@ def test_a_watched_victim_declares_what_the_victim_declares():
     class Odd(Victim):
         name, labels, gradients, deletes, vocabulary = "odd", ("a", "b"), True, False, frozenset({"good"})
         uses_gpu, has_memory, protocol, classes_only = True, True, {"text_field": "inputs"}, True
+        ordered, chunk = False, 7
 
     watched = WatchedVictim(Odd(), Observer(lambda step: None, lambda: False))
     for name in Victim.__annotations__:

@@ -128,7 +128,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, job.victim.explain_bounds())
     if price is not None:
         print_message(console, estimate_cost(job, price))
-    job, expected = estimate_work(job, out)
+    job, expected = estimate_work(job, out, price)
     if expected.seconds >= SLOW:
         print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
     verdicts: list[Record] = []

@@ -87,7 +87,8 @@ def attack(
     most_queries: calls of the model that a text may take, one for each text asked.
     total_queries: calls of the model that the whole run may take, learning a stand-in included; each text gets an equal
         share.
-    text_column, label_column: of a file or data frame [default: found by their usual names].
+    text_column: of a file or data frame [default: found by its usual names, such as text].
+    label_column: the same for labels.
     progress: show a bar in a terminal or a notebook, if the work takes more than a second.
 
     >>> def scores(texts):

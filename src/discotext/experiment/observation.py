@@ -135,7 +135,7 @@ class WatchedVictim(Victim):
     def __init__(self, victim: Victim, observer: Observer, patience: float | None = None) -> None:
         self.victim, self.observer, self.patience = victim, observer, patience
         self.name, self.vocabulary = victim.name, victim.vocabulary
-        self.gradients, self.deletes = victim.gradients, victim.deletes
+        self.gradients, self.deletes, self.chunk = victim.gradients, victim.deletes, victim.chunk
         self.uses_gpu, self.has_memory, self.protocol = victim.uses_gpu, victim.has_memory, victim.protocol
         self.answers: dict[str, Floats] = {}
 

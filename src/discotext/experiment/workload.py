@@ -51,12 +51,15 @@ class Workload:
         return said
 
 
-def estimate_work(job: Job, out: Path | None = None) -> tuple[Job, Workload]:
-    """The job with its victim identified, and what it will take; what a folder has records of is done."""
+def estimate_work(job: Job, out: Path | None = None, price: float | None = None) -> tuple[Job, Workload]:
+    """The job with its victim identified, and what it will take; what a folder has records of is done.
+
+    price: of a query; where there is one, none is spent on measuring.
+    """
     began = time.perf_counter()
     job = job.identify()
     asked = max(min(FIRST, len(job.examples)), 1)
-    if job.most_queries is None and not job.victim.has_memory:
+    if price is None and job.most_queries is None and not job.victim.has_memory:
         # The first call may have loaded a model, and calls carry many texts. A service, which remembers its answers,
         # may want to be paid for more.
         asked = min(TIMED, len(job.examples))
