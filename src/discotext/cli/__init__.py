@@ -96,6 +96,7 @@ def cli() -> None:
     Examples:
       discotext demo
       discotext train movie_reviews --out victim
+      discotext attack victim --text "A charming and often affecting film"
       discotext attack victim movie_reviews --budget 0.1 --limit 100 --out run
       discotext certify victim movie_reviews --words 1 --words 2 --limit 100
       discotext report run
