@@ -2,6 +2,10 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/discotext/victims/neural/*.py"]
+collect_ignore_glob = []
+if not find_spec("torch"):
+    collect_ignore_glob += ["src/discotext/victims/neural/*.py", "src/discotext/experiment/hardening/neural_trainer.py"]
+if not find_spec("sklearn"):
+    collect_ignore_glob += ["tests/test_linear_bound.py"]
 if not find_spec("starlette") or not find_spec("uvicorn"):
     collect_ignore_glob += ["src/discotext/web/*.py"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unicodedata
 from dataclasses import fields
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
@@ -133,7 +134,8 @@ def test_the_api_pages_name_what_the_folders_export():
 
 def test_the_api_pages_name_exactly_what_can_be_imported():
     written = script("docs_api")
-    assert set(written.exported("")) == set(discotext.__all__) - {"__version__"}
+    without_torch = set() if find_spec("torch") else {"NeuralVictim"}
+    assert set(written.exported("")) - without_torch == set(discotext.__all__) - {"__version__"}
 
 
 def test_the_page_on_theory_names_what_there_is():
