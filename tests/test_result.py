@@ -86,7 +86,7 @@ def assert_short(shown, lines=10):
 
 def test_a_result_prints_its_figures_in_a_few_lines(result):
     assert repr(result).splitlines() == [
-        "Result: 5 texts of given, victim function",
+        "Result: 5 texts, victim function",
         "solver   budget   before        after (95 %)  success  changes",
         "exact   2 words  100.0 %  40.0 % (11.8–76.9)   60.0 %      1.3",
     ]

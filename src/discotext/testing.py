@@ -18,7 +18,7 @@ from discotext.experiment.attack import attack
 from discotext.experiment.result import Result
 from discotext.experiment.threshold import Check, check_accuracy
 from discotext.support.keywords import check_keywords
-from discotext.support.plain_text import shorten
+from discotext.support.plain_text import count_texts, shorten
 
 
 def assert_robust(model: Any, data: Any, at_least: float = 0.65, *, low: bool = False, **options: Any) -> Result:
@@ -71,7 +71,7 @@ def explain(result: Result, failed: list[Check], command: str | None) -> str:
     settings = result.settings
     where = "" if result.folder is None else f"; all records are in {shorten(result.folder)}"
     seed = f"seed={settings['seed']}"
-    lines += ["", f"{result.summary.n:,} texts of {shorten(settings['data'], 60)}, {seed}, discotext "
+    lines += ["", f"{count_texts(result.summary.n, settings['data'], 60)}, {seed}, discotext "
               f"{settings['version']}: the same call gives the same texts{where}"]  # fmt: skip
     if command is not None:
         lines.append(f"on the command line: {shorten(command, 300)}")

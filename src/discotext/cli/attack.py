@@ -19,6 +19,7 @@ from discotext.cli.output_options import wide_option
 from discotext.cli.progress import AttackProgress
 from discotext.cli.service_options import pop_service
 from discotext.cli.texts import print_flipped
+from discotext.support.plain_text import count_texts
 
 if TYPE_CHECKING:
     from discotext.experiment.job import Job
@@ -118,7 +119,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         candidates=make_candidates(**options, accept=lowest),  # the options that are left
     )
     console = make_console(stderr=True)
-    print_message(console, f"{len(job.examples):,} texts of {data}, solver {', '.join(job.solvers)}")
+    print_message(console, f"{count_texts(len(job.examples), data, 200)}, solver {', '.join(job.solvers)}")
     classes = describe_classes(job.examples, job.victim.labels)
     if classes is not None:
         print_message(console, classes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discotext.support.plain_text import LINE, align, percent, shorten
+from discotext.support.plain_text import LINE, align, count_texts, percent, shorten
 
 ROWS = 4  # solvers under budgets that are shown
 HEADINGS = ("solver", "budget", "before", "after (95 %)", "success", "changes")
@@ -44,7 +44,7 @@ def describe_figures(figures: Mapping[str, Any]) -> str:
 def describe_summaries(what: str, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     """A heading and a table with a row for each solver under each budget; of many rows, the first."""
     first = summaries[0]
-    head = f"{what}: {first['n']:,} texts of {shorten(first['data'], 30)}, victim {shorten(first['victim'], 60)}"
+    head = f"{what}: {count_texts(first['n'], first['data'])}, victim {shorten(first['victim'], 60)}"
     levels = len({one["accept"] for one in summaries}) > 1
     rows = []
     for one in summaries:
@@ -56,7 +56,7 @@ def describe_summaries(what: str, summaries: Sequence[Mapping[str, Any]]) -> lis
             rows.append(
                 [
                     shorten(name, 16),
-                    shorten(allowed, 13),
+                    shorten(allowed, 15),
                     percent(figures["original_accuracy"]),
                     format_interval(figures, "adversarial_accuracy"),
                     percent(figures["success_rate"]),

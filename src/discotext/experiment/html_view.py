@@ -13,7 +13,7 @@ from discotext.experiment.figures_text import describe_budget
 from discotext.experiment.flipped import FlippedTexts
 from discotext.experiment.report.markup import Markup, element, join
 from discotext.experiment.summary import Estimate, Summary
-from discotext.support.plain_text import percent, shorten
+from discotext.support.plain_text import count_texts, percent, shorten
 
 ROWS = 40
 CELL = "text-align: right; padding: 0.2em 0.8em; white-space: nowrap"
@@ -28,7 +28,7 @@ def view_result(
 ) -> str:
     """The whole view. where: the folder of the run."""
     first = summaries[0]
-    head = f"{first.n:,} texts of {shorten(first.data, 60)}, victim {shorten(first.victim, 60)}"
+    head = f"{count_texts(first.n, first.data, 60)}, victim {shorten(first.victim, 60)}"
     rows = [_list_cells(summary, solver) for summary in summaries for solver in summary.solvers]
     left_out = len(rows) - ROWS
     parts = [

@@ -37,6 +37,16 @@ def align(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
     ]
 
 
+def count_texts(number: int, source: str = "given", most: int = 30) -> str:
+    """How many texts there are, and where they are from, unless they were passed in Python.
+
+    >>> count_texts(1), count_texts(1200, "imdb")
+    ('1 text', '1,200 texts of imdb')
+    """
+    texts = "1 text" if number == 1 else f"{number:,} texts"
+    return texts if source == "given" else f"{texts} of {shorten(source, most)}"
+
+
 def percent(share: float | None, digits: int = 1) -> str:
     """A share in percent.
 
