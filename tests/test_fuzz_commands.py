@@ -19,6 +19,7 @@ from discotext.cli import COMMANDS, cli
 from discotext.experiment.attack import LONG, attack, warn_of_long_texts
 from discotext.experiment.preflight import parse_budgets
 from discotext.experiment.run import count_expected
+from tests.conftest import heed_ctrl_c
 from tests.fuzzing import NAMES, NUMBERS, ends_well, run
 
 TORCH = importlib.util.find_spec("torch") is not None
@@ -452,7 +453,8 @@ def test_commands_that_always_have_a_folder_say_that_they_go_on(place, monkeypat
 def test_a_real_signal_is_ctrl_c(place):
     how = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
     Path("signalled.py").write_text(VICTIM + STOPS.format(when=4, how=how))
-    done = discotext("attack", "py:signalled.py:stops", *ATTACK[1:4], "--out", "signalled", cwd=place)
+    line = ["attack", "py:signalled.py:stops", *ATTACK[1:4], "--out", "signalled"]
+    done = discotext(*line, cwd=place, preexec_fn=heed_ctrl_c)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
     assert "saved in signalled" in done.stderr.strip().splitlines()[-1]

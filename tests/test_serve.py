@@ -24,7 +24,7 @@ from discotext.victims.remote import HttpVictim  # noqa: E402
 from discotext.web.app import AT_ONCE, MOST_BYTES, read_files  # noqa: E402
 from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS  # noqa: E402
 from discotext.web.turns import Turns  # noqa: E402
-from tests.conftest import needs_torch  # noqa: E402
+from tests.conftest import heed_ctrl_c, needs_torch  # noqa: E402
 from tests.page_server import (  # noqa: E402
     FINDER,
     TEXT,
@@ -470,7 +470,9 @@ def command(tmp_path):
 
 
 def start(command):
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    )
     return process, process.stdout.readline().strip()
 
 
