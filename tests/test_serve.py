@@ -30,6 +30,7 @@ from tests.page_server import (  # noqa: E402
     TEXT,
     Opinions,
     attacks_running,
+    borrow_victim,
     connect,
     read_events,
     request,
@@ -46,12 +47,8 @@ def server():
 
 @pytest.fixture
 def victim(server):
-    """The victim of the server, as it was at first."""
-    found = server.model.attacker.victim
-    found.delay, found.fault = 0.0, None
-    yield found
-    found.delay, found.fault = 0.0, None
-    assert wait_until(lambda: not attacks_running())
+    with borrow_victim(server) as found:
+        yield found
 
 
 def attack(server, **asked):

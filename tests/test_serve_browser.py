@@ -21,7 +21,7 @@ from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.page_server import TEXT, Opinions, attacks_running, serving, wait_until  # noqa: E402
+from tests.page_server import TEXT, Opinions, attacks_running, borrow_victim, serving, wait_until  # noqa: E402
 
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
@@ -39,12 +39,8 @@ def server():
 
 @pytest.fixture
 def victim(server):
-    """The victim of the server, as it was at first."""
-    found = server.model.attacker.victim
-    found.delay, found.fault = 0.0, None
-    yield found
-    found.delay, found.fault = 0.0, None
-    assert wait_until(lambda: not attacks_running())
+    with borrow_victim(server) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import click
 
 from discotext.cli.output import interval, make_console, percent, print_sentence
 from discotext.cli.tables import Column, print_columns
+from discotext.experiment.figures_text import describe_budget
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,13 +22,8 @@ def print_summary(summary: Summary, wide: bool = False) -> None:
     """Print the table of one budget, with notes on how to read it."""
     from discotext.experiment.coverage import notes
 
-    budget = summary.budget
     # One word may change in a short text, too.
-    allowed = (
-        f"{100 * budget:g} % of the words (or one)"
-        if isinstance(budget, float)
-        else f"{budget} word{'' if budget == 1 else 's'}"
-    )
+    allowed = describe_budget(summary.budget) + (" (or one)" if isinstance(summary.budget, float) else "")
     accepted = "" if summary.accept is None else f", each swap accepted with probability ≥ {summary.accept:g}"
     title = f"{summary.data}, {summary.n} texts, at most {allowed} changed{accepted}"
     title += f" (search space {summary.space})" if wide else ""
@@ -94,7 +90,7 @@ def print_certificates(found: Sequence[Certificate], passes: int, wide: bool = F
     title += f" (search space {first.space})" if wide else ""
     levels = [one.accept for one in found]
     columns = [
-        Column("at most changed", [name_budget(one.budget) for one in found], left=True),
+        Column("at most changed", [describe_budget(one.budget) for one in found], left=True),
         *([Column("accept", [f"{level:g}" for level in levels if level is not None])] if len(set(levels)) > 1 else []),
         Column("certified", [percent(one.certified_accuracy) for one in found]),
         Column("(95 %)", [interval(one.certified_accuracy) for one in found], 3),
@@ -125,14 +121,3 @@ def print_hint(console: Console) -> None:
     """Say to a reader at a terminal where the columns are explained."""
     if console.is_terminal:
         console.print("discotext terms explains the columns", style="dim", highlight=False)
-
-
-def name_budget(budget: float | int) -> str:
-    """A budget in words.
-
-    >>> name_budget(0.2), name_budget(1), name_budget(5)
-    ('20 % of words', '1 word', '5 words')
-    """
-    if isinstance(budget, float):
-        return f"{100 * budget:g} % of words"
-    return "1 word" if budget == 1 else f"{budget} words"

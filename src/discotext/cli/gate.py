@@ -83,7 +83,7 @@ class Gate:
 
     def check_certified(self, certificates: Sequence[Certificate]) -> None:
         """Raise, for status 4, if a certified accuracy is too low."""
-        from discotext.cli.figures import name_budget
+        from discotext.experiment.figures_text import describe_budget
 
         for one in certificates if self.least is not None else ():
             found = one.certified_accuracy
@@ -93,6 +93,6 @@ class Gate:
                 said += "" if found is None else f"{100 * found.high:.1f} %)"
                 what = "of the lower end of the interval " if self.low else ""
                 raise TooLowError(
-                    f"at most {name_budget(one.budget)} changed: certified accuracy is {said}; required "
+                    f"at most {describe_budget(one.budget)} changed: certified accuracy is {said}; required "
                     f"{what}at least {100 * (self.least or 0.0):.12g} %"
                 )
