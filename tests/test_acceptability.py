@@ -11,6 +11,8 @@ import pytest
 
 import discotext
 from discotext import Candidates, Space
+from discotext.experiment.report import make_page
+from discotext.experiment.run import read_run
 from discotext.text import LightScorer, Scorer, make_candidates, make_scorer, split
 from discotext.text.acceptability import Occurrence, load_arrays, load_network
 from discotext.text.inflection import is_spelling_of
@@ -335,3 +337,53 @@ def test_reading_many_places_at_once_gives_what_each_gives_alone(models):
     for place, found in zip(places, together, strict=True):
         assert found == pytest.approx(model.compare([place])[0], abs=1e-4)
         assert len(found) == len(place.forms) - 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"without": ["accept"]}, {"without": ["all"]}, {"synonyms": True, "without": ["all"]}],
+    ids=str,
+)
+def test_switching_the_filter_off_does_not_switch_the_estimate_off(options, tmp_path):
+    if "synonyms" in options:
+        path = tmp_path / "list.json"
+        path.write_text('{"movie": ["film", "refrigerator"], "filme": ["kino", "lichtspielhaus"]}')
+        options = {**options, "synonyms": [path]}
+    one = make_candidates(**options)
+    assert one.accept is None
+    found = swaps(one.find(["The movie was refreshingly good.", "filme zzqx"]))
+    assert all(chance is None or 0 < chance < 1 for _, _, chance in found)
+    known = {(word, new): chance for word, new, chance in found}
+    if "synonyms" in options:
+        assert known["movie", "film"] > 0.5 > 0.1 > known["movie", "refrigerator"]
+        # Nothing is known of words of another language: no estimate, instead of a bad one.
+        assert known["filme", "lichtspielhaus"] is None
+
+
+def test_what_nobody_estimated_is_null_everywhere(tmp_path):
+    path = tmp_path / "list.json"
+    path.write_text('{"filme": ["kinozz"]}')
+    finder = make_candidates(synonyms=[path], without=["all"])
+
+    def scores(texts):
+        return [["filme" in text, 0.5] for text in texts]
+
+    result = discotext.attack(scores, (["zwei filme"], [0]), words=1, candidates=finder, out=tmp_path / "run")
+    assert [change.accept for change in result.records[0].changes] == [None]
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    (figures,) = summary["solvers"].values()
+    assert [figures[key] for key in ("acceptable", "all_acceptable", "accepted_accuracy")] == [None] * 3
+    page = make_page(read_run(tmp_path / "run"))
+    assert "100 % of these swaps" not in page.replace("\u00a0", " ")
+    assert "probability 1.00" not in page
+
+
+def test_an_attack_without_the_filter_says_what_people_are_expected_to_accept():
+    result = discotext.attack(
+        scores, (TEXTS[:2], [0, 0]), words=3, candidates=make_candidates(without=["accept"]), progress=False
+    )
+    chances = [change.accept for record in result.records if record.succeeded for change in record.changes]
+    assert chances
+    (figures,) = result.summary.solvers.values()
+    assert figures.acceptable == pytest.approx(np.mean(chances))
+    assert result.summary.accept is None

@@ -79,7 +79,7 @@ def test_every_candidate_is_a_single_word_in_the_casing_of_the_original_and_neve
             assert candidate.lower() != one.word.lower()
             assert split(candidate).words == (candidate,)
             assert match_case(one.word, candidate.lower()) == candidate
-        assert {name for _, name in one.refused} <= {*STANDARD_FILTERS, "limit", "accept"}
+        assert {name for _, name in one.refused} <= {*STANDARD_FILTERS, "limit", "accept", "splitting"}
         assert len(one.accept) == len(one.candidates)
         assert all(Candidates().accept <= chance <= 1 for chance in one.accept)
         assert list(one.accept) == sorted(one.accept, reverse=True)
@@ -262,7 +262,7 @@ def test_settings_name_every_threshold():
     assert Candidates(filters=make_filters(STANDARD_FILTERS)).settings["filters"]["frequency"] == {"most": 30_000}
     scored = make_candidates(accept=0.7).settings
     assert (scored["accept"], scored["scorer"]) == (0.7, "light")
-    assert "accept" not in make_candidates(without=["accept"]).settings
+    assert make_candidates(without=["accept"]).settings["accept"] is None
 
 
 def test_an_unknown_filter_is_refused_with_the_known_names():

@@ -1,5 +1,6 @@
 """certify: what is robust is so by brute force, what is broken is shown, and one run answers for smaller budgets."""
 
+import dataclasses
 import itertools
 import json
 import subprocess
@@ -221,3 +222,53 @@ def test_a_flipped_text_is_kept_where_the_proof_that_fewer_words_do_not_fails():
     assert kept.choice.tolist() == [1, 1]
     assert (kept.status, kept.forwards, kept.error) == (Status.REACHED, 8, None)
     assert _conclude(flipped, replace(failed, status=Status.IMPOSSIBLE, error=None)).status is Status.FEWEST
+
+
+HOSTILE = [
+    ("They need a <large> room", {"large": ["big", "small", "strong", "center", "code", "table", "huge"]}),
+    ("A wide; open room", {"wide": ["amp", "lt", "broad"]}),
+    ("It is fine in america today", {"america": ["u.s.", "usa"], "fine": ["o.k.", "24/7", "'tis", "good"]}),
+    ("<b result; of it> was fine", {"result": ["outcome"], "fine": ["good"]}),
+]
+
+
+@pytest.mark.parametrize("merges", [False, True])
+@pytest.mark.parametrize(("text", "listed"), HOSTILE)
+def test_a_text_whose_words_could_become_markup_or_fall_apart_is_judged_as_its_strings_are(text, listed, merges):
+    torch = pytest.importorskip("torch")
+    from discotext.text.merging import MergedWords
+    from discotext.text.sources import SynonymList
+    from discotext.text.words import split
+    from discotext.victims.encoded import Encoded
+    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
+
+    words = sorted({word.lower() for word in split(text).words} | {one for some in listed.values() for one in some})
+    codes = {word: some[0] for word, some in listed.items()} if merges else {}
+    finder = discotext.Candidates(SynonymList(listed), filters=(), unknown_words=True)
+    for seed in range(20):
+        torch.manual_seed(seed)
+        network = Network(Shape("dan", 2, 8, hidden=4))
+        table = 10 * torch.randn(len(words) + 1, 8)
+        inner = NeuralVictim(network, Vocabulary(words), table, ("0", "1"))
+        victim = Encoded(inner, MergedWords(codes))
+        label = int(victim.scores([text])[0].argmax())
+        result = discotext.certify(victim, ([text], [label]), words=1, candidates=finder, passes=10**4, progress=False)
+        space = discotext.Space.of([text], finder, words=1)
+        truth = fewest_changes(victim.scores, result.records[0], space)
+        assert result.records[0].verdict == ("robust" if truth == np.inf else "broken")
+
+
+def test_a_victim_that_reads_finished_texts_otherwise_than_its_oracle_does_proves_nothing():
+    class Careless(discotext.FunctionVictim):
+        """Its oracle leaves out a word that its scores count."""
+
+        def oracle(self, space, objective):
+            short = [tuple("it" if word == "bought" else word for word in words) for words in space.options[0]]
+            return super().oracle(dataclasses.replace(space, options=(tuple(short),)), objective)
+
+    victim = Careless(lambda texts: [[1.0 + 0.1 * text.count("bought"), 0.0] for text in texts])
+    record = discotext.certify(victim, (["They purchased it"], [0]), words=1, progress=False).records[0]
+    assert record.changeable == 1
+    assert record.verdict == "open"
+    assert record.radius is None

@@ -13,6 +13,7 @@ import sys
 
 TRIES = {
     "solutions": 9_311,
+    "splitting": 250_000,
     "data_files": 2_600,
     "kills": 56,
     "browser": 46,

@@ -85,7 +85,7 @@ def shorten(words: list[str]) -> list[str]:
 def describe_candidates(word: Replacements) -> str:
     """The candidates of a word, each with its probability where one was estimated."""
     pairs = zip(word.candidates, word.accept, strict=True)
-    return ", ".join(name if chance == 1 else f"{name} {chance:.2f}" for name, chance in pairs)
+    return ", ".join(name if chance is None else f"{name} {chance:.2f}" for name, chance in pairs)
 
 
 def print_candidates(found: list[Replacements]) -> None:
@@ -107,5 +107,5 @@ def print_candidates(found: list[Replacements]) -> None:
     able = [word for word in found if word.candidates]
     total = sum(len(word.candidates) for word in able)
     console.print(f"{len(able)} of {len(found)} words can be replaced; {total} candidates in total", highlight=False)
-    if any(chance < 1 for word in able for chance in word.accept):
+    if any(chance is not None for word in able for chance in word.accept):
         console.print("The number after a candidate: the probability that most people accept it here.", style="dim")

@@ -152,19 +152,18 @@ def print_candidates(console: Console, look: Look, outcome: Outcome) -> None:
     if not able:
         print_sentence(console, "no word of it has a candidate; `discotext candidates` shows what was refused and why")
         return
-    console.print(
-        f"\ncandidates of {len(able)} of {len(look.words)} words, with the probability that most people accept them:"
-    )
+    estimated = any(chance is not None for word in able for chance in word.accept)
+    probability = ", with the probability that most people accept them" if estimated else ""
+    console.print(f"\ncandidates of {len(able)} of {len(look.words)} words{probability}:")
     for word in able:
         line = Text(f"  {word.word}: ", style=OLD if word.start in used else "")
         for number, (candidate, chance) in enumerate(rank_candidates(word)):
             chosen = used.get(word.start) == candidate
             line.append(", " if number else "", "not strike default")
             line.append(candidate, NEW if chosen else "not strike default")
-            line.append(f" {chance:.2f}", "not strike dim")
+            line.append("" if chance is None else f" {chance:.2f}", "not strike dim")
         console.print(line, highlight=False)
 
 
-def rank_candidates(word: Replacements) -> list[tuple[str, float]]:
-    pairs = list(zip(word.candidates, word.accept or (1.0,) * len(word.candidates), strict=True))
-    return sorted(pairs, key=lambda pair: -pair[1])
+def rank_candidates(word: Replacements) -> list[tuple[str, float | None]]:
+    return sorted(zip(word.candidates, word.accept, strict=True), key=lambda pair: -(pair[1] or 0.0))

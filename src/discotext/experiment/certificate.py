@@ -56,7 +56,7 @@ def explain_open(record: Record, passes: int) -> str:
     if record.tied:
         return "a swap leaves the two best classes within the victim's rounding errors"
     if record.status == "unstable":
-        return "the victim does not answer the same when asked again"
+        return "the victim does not answer the same when asked again, or when asked about the finished text"
     # Enumeration does not begin what does not fit into the limit, so that less may have been spent.
     radius = record.radius or 0
     known = f"robust up to {radius} changed word{'' if radius == 1 else 's'}"

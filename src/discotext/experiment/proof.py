@@ -4,23 +4,33 @@
 
 A text that was flipped with k words is also asked about k − 1: so the fewest words are proved, too, and with them every
 smaller budget.
+
+A proof is about what the oracle reads, word by word; a model is given finished texts. So some texts of each proof are
+written and asked about as strings (`reread`), and no proof stands that one of them contradicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from discotext.core.arrays import Ints
+from discotext.core.arrays import Bools, Ints
+from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
+from discotext.core.sampling import random_choices
 from discotext.core.solution import Solution, Status
+from discotext.core.wrappers import Guarded
 from discotext.search.loop import solve
 from discotext.search.solver import Solver
 from discotext.solvers.exact import Exact
 from discotext.text.space import Space
+from discotext.victims.victim import Victim, evaluate
 
+REREAD = 3  # texts of each proof that are asked about as strings
+# How far the scores of a choice and of its string may be apart: times the tolerance, or relative to the score.
+NEAR, NEAR_RELATIVE = 10, 1e-3
 ONE_BOUND = 2  # passes: the original text, and a bound of everything that may become of it
 MakeOracle = Callable[[Space, Ints, Solver], Oracle]
 
@@ -87,3 +97,37 @@ def _conclude(attacked: Solution, proof: Solution) -> Solution:
     if proof.proved:
         attacked = replace(attacked, status=Status.FEWEST, below=attacked.changes)
     return _add_up(proof, attacked)
+
+
+def reread(
+    space: Space, victim: Victim, objective: Objective, radii: Sequence[int], *, seed: int, tolerance: float
+) -> tuple[Bools, Ints]:
+    """(B,) whether some strings of each text bear out what was proved of it, and (B,) the forward passes this took.
+
+    radii: up to how many changes the label of each text is proved to stay. The strings are drawn at random. Each must
+    keep the label, and have the score that the oracle gives its words.
+    """
+    confirmed, forwards = np.ones(len(space), dtype=bool), np.zeros(len(space), dtype=np.int64)
+    proved = replace(space, budgets=tuple(map(min, space.budgets, radii)))
+    able = [number for number in range(len(space)) if proved.can_change(number)]
+    problems = np.repeat(np.array(able, dtype=np.int64), 2 * REREAD)
+    if not len(problems):
+        return confirmed, forwards
+    drawn = random_choices(proved.batch.take(problems), np.random.default_rng(seed))
+    asked: dict[int, dict[str, int]] = {number: {} for number in able}
+    for row, (number, choice) in enumerate(zip(problems.tolist(), drawn, strict=True)):
+        if choice.any() and len(asked[number]) < REREAD:
+            asked[number].setdefault(space.text(number, choice), row)
+    texts = [text for mine in asked.values() for text in mine]
+    rows = np.array([row for mine in asked.values() for row in mine.values()], dtype=np.int64)
+    if not len(rows):
+        return confirmed, forwards
+    problems, drawn = problems[rows], drawn[rows]
+    answers = evaluate(victim, texts)
+    margins = objective.value(answers.scores, problems)
+    # A victim that fails gives NaN or −inf, which is near to nothing.
+    expected = Guarded(victim.oracle(space, objective), space.batch).score(problems, drawn)
+    near = np.abs(margins - expected) <= NEAR * tolerance + NEAR_RELATIVE * np.abs(margins)
+    confirmed[problems[~near | (margins > tolerance)]] = False
+    np.add.at(forwards, problems, answers.forwards + 1)
+    return confirmed, forwards

@@ -19,7 +19,7 @@ from discotext.core.solution import Solution
 from discotext.experiment.certificate import explain_open
 from discotext.experiment.certificate import judge as judge_record
 from discotext.experiment.job import Job, Task
-from discotext.experiment.proof import attack_and_prove
+from discotext.experiment.proof import attack_and_prove, reread
 from discotext.experiment.record import SUCCESS, Change, Record
 from discotext.search.loop import Stop, solve
 from discotext.search.recording import Reporting
@@ -97,6 +97,8 @@ class TaskRunner:
                     passes=job.passes,
                 )
             finished = finish(job, space, solutions, objective, [records[place] for place in attacked])
+            if job.passes is not None:
+                finished = confirm(job, space, objective, finished)
             for place, record in zip(attacked, finished, strict=True):
                 records[place] = record
         return [conclude(job, record) for record in records]
@@ -232,6 +234,23 @@ def finish(
             )
         )
     return finished
+
+
+def confirm(job: Job, space: Space, objective: Objective, records: Sequence[Record]) -> list[Record]:
+    """The records without the proofs that some strings of their texts contradict."""
+    began = time.perf_counter()
+    radii = [record.radius or 0 for record in records]
+    confirmed, forwards = reread(
+        space, job.victim, objective, radii, seed=records[0].seed, tolerance=records[0].tolerance
+    )
+    seconds = (time.perf_counter() - began) / len(records)
+    found = []
+    for record, holds, passes in zip(records, confirmed.tolist(), forwards.tolist(), strict=True):
+        asked = replace(record, forwards=record.forwards + passes, seconds=record.seconds + seconds)
+        if not holds:
+            asked = replace(asked, radius=None, status=record.status if record.succeeded else "unstable")
+        found.append(asked)
+    return found
 
 
 def judge(job: Job, space: Space, number: int, found: Solution, margin: float, tolerance: float) -> str:

@@ -41,7 +41,7 @@ class Scorer(ABC):
     def score(
         self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
     ) -> list[Floats]:
-        """The probability of each candidate of each occurrence.
+        """The probability of each candidate of each occurrence; NaN where nothing is known of it.
 
         least: probabilities below it need not be exact, only below it; a scorer may save itself work on them.
         """
@@ -134,7 +134,10 @@ class LightScorer(Scorer):
     def score(
         self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
     ) -> list[Floats]:
-        return split_rows(sigmoid(self.logits(texts, tags, asked)[1]), asked) if asked else []
+        if not asked:
+            return []
+        chances = sigmoid(self.logits(texts, tags, asked)[1])
+        return split_rows(np.where(self.features.knows(texts, tags, asked), chances, np.nan), asked)
 
     def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
         return self.features.prior(word, tag, candidate) >= find_least_prior(least)

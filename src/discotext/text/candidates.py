@@ -8,10 +8,13 @@ What depends on the sentence (an article before the word, a set phrase, the prob
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.support.garbage import no_cycle_collection
@@ -45,7 +48,8 @@ from discotext.text.tagging import LightTagger, Tagger, make_tagger
 from discotext.text.vectors import WordVectors
 from discotext.text.words import WordContext, Words, match_case, split
 
-TOO_MANY = "limit"  # the name under which candidates beyond the limit are refused
+SPLITTING = "splitting"  # the name under which candidates are refused that would change how the text is split
+TOO_MANY = "limit"  # those beyond the limit
 ACCEPT = "accept"  # and those whose probability is too low
 DIGITS = 3  # of probabilities: the last bits differ between machines
 
@@ -56,7 +60,7 @@ Refusals = tuple[tuple[str, str], ...]  # pairs of a word and the name of the fi
 class Replacements:
     """A word of a text, its start and end offset, the words that may replace it, and those refused, with the filter.
 
-    accept: for each candidate, the probability that most people accept it here; 1 where nothing estimates it.
+    accept: for each candidate, the probability that most people accept it here; None where nothing estimates it.
     """
 
     word: str
@@ -64,7 +68,7 @@ class Replacements:
     end: int
     candidates: tuple[str, ...]
     refused: Refusals = ()
-    accept: tuple[float, ...] = ()
+    accept: tuple[float | None, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -82,9 +86,9 @@ class Candidates:
     """Finds candidates: a source, filters, a scorer, a part-of-speech tagger, and a limit per word.
 
     limit: the most candidates a word may have. unknown_words: whether to allow words outside a victim's vocabulary.
-    scorer: estimates the probability that most people accept a swap in its place; None accepts what the filters leave.
-        The default is `LightScorer()` for the packaged thesaurus, and None for sources of your own.
-    accept: the probability that a candidate must have.
+    scorer: estimates the probability that most people accept a swap in its place; None estimates nothing.
+    accept: the probability that a candidate must have; None accepts what the filters leave, whatever its probability.
+        The default is 0.45 for the packaged thesaurus or with a scorer that you give, and None for your own sources.
 
     >>> [sorted(found.candidates) for found in Candidates()("They purchased it")]
     [[], ['bought'], []]
@@ -96,7 +100,7 @@ class Candidates:
     limit: int = 8
     unknown_words: bool = False
     scorer: Scorer | Literal["default"] | None = "default"
-    accept: float = DEFAULT_ACCEPT
+    accept: float | Literal["default"] | None = "default"
     _cache: dict[tuple[str, str, bool, bool], tuple[tuple[str, ...], Refusals]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -104,21 +108,31 @@ class Candidates:
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise ValueError(f"limit is {self.limit}, but a word needs room for a candidate; choose 1 or more")
-        if not 0 <= self.accept <= 1:
-            raise ValueError(f"accept is {self.accept}; choose a probability, from 0 to 1")
         for part, base in ((self.source, Source), *((one, Filter) for one in self.filters)):
             if not isinstance(part, base):
                 kind = base.__name__.lower()
                 raise TypeError(f"{part!r} is not a {kind}; give an instance of a subclass of {base.__name__}")
+        if self.accept == "default":
+            judged = isinstance(self.source, ThesaurusWords) if self.scorer == "default" else self.scorer is not None
+            object.__setattr__(self, "accept", DEFAULT_ACCEPT if judged else None)
         if self.scorer == "default":
-            object.__setattr__(self, "scorer", LightScorer() if isinstance(self.source, ThesaurusWords) else None)
+            object.__setattr__(self, "scorer", LightScorer())
         if self.scorer is not None and not isinstance(self.scorer, Scorer):
             raise TypeError(f"{self.scorer!r} is not a scorer; give an instance of a subclass of Scorer, or None")
+        if self.accept is not None and not (isinstance(self.accept, int | float) and 0 <= self.accept <= 1):
+            raise ValueError(f"accept is {self.accept}; choose a probability, from 0 to 1")
+        if self.accept is not None and self.scorer is None:
+            raise ValueError(f"accept is {self.accept}, but nothing estimates a probability; give a scorer, too")
 
     @property
     def _scorer(self) -> Scorer | None:
         """The scorer; after the constructor it is never "default"."""
         return self.scorer if isinstance(self.scorer, Scorer) else None
+
+    @property
+    def _least(self) -> float | None:
+        """The probability that a candidate must have; after the constructor it is never "default"."""
+        return None if self.accept is None else float(self.accept)
 
     def restrict_to(self, vocabulary: Container[str] | None) -> Candidates:
         """The same without words outside a victim's vocabulary (None: the victim can read any word)."""
@@ -146,8 +160,10 @@ class Candidates:
         if scorer is None:
             return [[self._limit(one, None) for one in text] for text in found]
         places = [(text, at) for text, ones in enumerate(found) for at, one in enumerate(ones) if one.candidates]
-        asked = [Occurrence(text, at, found[text][at].candidates) for text, at in places]
-        for (text, at), scores in zip(places, scorer.score(words, tags, asked, self.accept), strict=True):
+        # Where no probability is required, the order of the source decides which candidates are kept.
+        most = self.limit if self._least is None else None
+        asked = [Occurrence(text, at, found[text][at].candidates[:most]) for text, at in places]
+        for (text, at), scores in zip(places, scorer.score(words, tags, asked, self._least or 0.0), strict=True):
             found[text][at] = self._limit(found[text][at], scores)
         return found
 
@@ -168,19 +184,23 @@ class Candidates:
                 context = WordContext(text, tags, number)
                 for one in context_filters:
                     allowed, refused = _apply(one, context, allowed, refused)
+            # A model reads the finished text, and no proof holds for one that is split into other words.
+            unfit = tuple((one, SPLITTING) for one in allowed if not text.takes(number, match_case(word, one)))
+            if unfit:
+                allowed, refused = tuple(one for one in allowed if (one, SPLITTING) not in unfit), refused + unfit
             found.append(Replacements(word, start, end, allowed, refused))
         return found
 
     def _limit(self, found: Replacements, scores: Floats | None) -> Replacements:
-        """The best candidates, in the casing of the word, with their probabilities."""
-        allowed, refused = found.candidates, found.refused
-        chances = [1.0] * len(allowed) if scores is None else [round(score, DIGITS) for score in scores.tolist()]
-        pairs = list(zip(allowed, chances, strict=True))
-        if scores is not None:
-            refused += tuple((word, ACCEPT) for word, chance in pairs if chance < self.accept)
-            pairs = sorted((pair for pair in pairs if pair[1] >= self.accept), key=lambda pair: -pair[1])
+        """The best candidates, in the casing of the word, with their probabilities. scores: NaN if one is not known."""
+        allowed, refused, least = found.candidates, found.refused, self._least
+        known = [] if scores is None else [None if np.isnan(one) else round(one, DIGITS) for one in scores.tolist()]
+        pairs = list(itertools.zip_longest(allowed, known))
+        if least is not None:
+            refused += tuple((word, ACCEPT) for word, chance in pairs if (chance or 0.0) < least)
+            pairs = sorted((pair for pair in pairs if (pair[1] or 0.0) >= least), key=lambda pair: -(pair[1] or 0.0))
         refused += tuple((word, TOO_MANY) for word, _ in pairs[self.limit :])
-        kept: dict[str, float] = {}
+        kept: dict[str, float | None] = {}
         for word, chance in pairs[: self.limit]:
             kept.setdefault(match_case(found.word, word), chance)
         return Replacements(found.word, found.start, found.end, tuple(kept), refused, tuple(kept.values()))
@@ -189,10 +209,10 @@ class Candidates:
         """What does not depend on the sentence."""
         proposed: Sequence[str] = check_proposed(self.source, self.source.propose(context), context.word)
         refused: Refusals = ()
-        scorer = self._scorer
-        if scorer is not None:
+        scorer, least = self._scorer, self._least
+        if scorer is not None and least is not None:
             # What no sentence can make acceptable need not be looked at.
-            hopeful = [one for one in proposed if scorer.could_reach(context.lower, context.tag, one, self.accept)]
+            hopeful = [one for one in proposed if scorer.could_reach(context.lower, context.tag, one, least)]
             if len(hopeful) < len(proposed):
                 refused = tuple((word, ACCEPT) for word in proposed if word not in hopeful)
             proposed = hopeful
@@ -306,10 +326,10 @@ def make_candidates(
         from discotext.text.masked_lm import SentenceSimilarity
 
         filters.append(SentenceSimilarity(sentence_encoder))
-    # The user's own list is trusted as to meaning, unless a probability is asked for.
+    # The user's own list is not filtered by meaning, unless a probability is asked for. It is estimated all the same.
     trusted = ACCEPT in without or (accept is None and (names == ["list"] or "all" in without))
-    judge = None if trusted else make_scorer(scorer, encoder, language_model)
-    least = DEFAULT_ACCEPT if accept is None else accept
+    judge = make_scorer(scorer, encoder, language_model)
+    least = None if trusted else DEFAULT_ACCEPT if accept is None else accept
     unknown = UnknownToVictim.name in without
     return Candidates(source, tuple(filters), make_tagger(tagger), per_word, unknown, judge, least)
 

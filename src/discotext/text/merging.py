@@ -56,7 +56,16 @@ class MergedWords:
 
     def read(self, text: Words) -> Words:
         """The same for a text that has been split into words."""
-        return Words(tuple(map(self.read_word, text.words)), text.gaps)
+        return Words(tuple(self.read_at(text, number, word) for number, word in enumerate(text.words)), text.gaps)
+
+    def read_at(self, text: Words, number: int, word: str) -> str:
+        """What is read instead of a word in this place of a text.
+
+        That is the word itself where the code would change how the text is split, since what a model reads is split
+        once more.
+        """
+        code = self.read_word(word)
+        return code if code == word or text.takes(number, code) else word
 
     def read_word(self, word: str) -> str:
         """The word that is read instead of a word, in the same case."""

@@ -34,9 +34,9 @@ def check_budget(share: float | str | None, words: int | None) -> None:
         raise ValueError(f"words is {words}; choose 0 or more")
 
 
-def _find_costs(chances: Sequence[float]) -> tuple[float, ...]:
-    """What the options of a word cost: −log of the probability of each."""
-    return tuple(0.0 if chance >= 1 else -math.log(max(chance, 1e-9)) for chance in chances)
+def _find_costs(chances: Sequence[float | None]) -> tuple[float, ...]:
+    """What the options of a word cost: −log of the probability of each, which is taken as 0 where it is not known."""
+    return tuple(-math.log(max(chance or 0.0, 1e-9)) for chance in chances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,8 @@ class Space:
     """Texts, the options for each of their words (itself first), and the number of words of each text that may change.
 
     refused: for each text, how many candidates each filter refused; empty if that is not known.
-    accept: the probability that most people accept each option, 1 for the word itself; empty if that is not known.
+    accept: the probability that most people accept each option, 1 for the word itself, None where nothing estimates it;
+        empty if that is not known of any.
     accept_all: the least probability that all changes of a text together are accepted; 0 sets no limit.
 
     >>> space = Space.of(["They purchased it"], Candidates(), words=1)
@@ -56,7 +57,7 @@ class Space:
     options: tuple[tuple[tuple[str, ...], ...], ...]
     budgets: tuple[int, ...]
     refused: tuple[dict[str, int], ...] = ()
-    accept: tuple[tuple[tuple[float, ...], ...], ...] = ()
+    accept: tuple[tuple[tuple[float | None, ...], ...], ...] = ()
     accept_all: float = 0.0
 
     @classmethod
@@ -97,7 +98,7 @@ class Space:
         if not self.accept:
             return self
         kept = [
-            [[n for n, chance in enumerate(chances) if chance >= accept or n == 0] for chances in text]
+            [[n for n, chance in enumerate(chances) if n == 0 or (chance or 0.0) >= accept] for chances in text]
             for text in self.accept
         ]
         options = tuple(

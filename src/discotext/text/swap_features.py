@@ -103,6 +103,20 @@ class SwapFeatures:
         place, context = self._places(texts, tags, asked, counts, candidate_ids)
         return np.concatenate([pair_rows, np.repeat(place, counts, axis=0), context], axis=1)
 
+    def knows(
+        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]
+    ) -> NDArray[np.bool_]:
+        """(S,) whether anything is known of the word or the candidate: not in another language than English."""
+        found = []
+        for one in asked:
+            tag = tags[one.text][one.position]
+            word = self._is_known(texts[one.text].lower[one.position], tag)
+            found += [word or self._is_known(candidate, tag) for candidate in one.candidates]
+        return np.array(found, dtype=bool)
+
+    def _is_known(self, word: str, tag: str) -> bool:
+        return word in self.vectors or lemmatise(word, tag) in self.vectors or bool(self._look_up(word, tag))
+
     def prior(self, word: str, tag: str, candidate: str) -> float:
         """The logit of a swap in general; `UNLISTED` where the thesaurus does not have it."""
         listed = self._look_up(word, tag)

@@ -4,6 +4,10 @@ A word is a maximal run of letters (with combining marks), digits, and apostroph
 else is kept unchanged as the gap between words: spaces, punctuation, emoji, control characters. HTML markup belongs to
 the gaps, whether as tags (`<br />`), as entities (`&amp;`, `&lt;b&gt;`) or as entities without their ampersand, as in
 AG News (`#39;`, `quot;`): it is never attacked, and the `b` of a tag never counts as a word.
+
+A word may become part of markup when it is put in another's place: *They need a <large> room* has five words, and with
+*big* only four, since `<big>` is a tag. `Words.takes` tells which words leave all others as they are. What it allows in
+one place is independent of what stands in the others, so every choice of such words is split into just these words.
 """
 
 from __future__ import annotations
@@ -20,6 +24,11 @@ HTML_TAGS += "|strong|sub|sup|table|tbody|td|th|tr|tt|u|ul"
 MEMO_LENGTH = 5000  # characters of the longest text whose words are remembered
 # Entities recognised without an ampersand: only names that are unlikely as the last word before a semicolon.
 BARE_ENTITIES = "quot|amp|lt|gt|nbsp|apos"
+
+
+# What stands before the name of a tag.
+TAG_OPENING = re.compile(r"(?:<|lt;)\s*/?$", re.IGNORECASE)
+TAG_NAME = re.compile(HTML_TAGS, re.IGNORECASE)
 
 
 @cache
@@ -78,6 +87,38 @@ class Words:
         """Whether a sentence, a line or a quotation starts at this word."""
         return number == 0 or not SENTENCE_BREAKS.isdisjoint(self.gaps[number])
 
+    @cached_property
+    def _in_markup(self) -> frozenset[int]:
+        """Words after an opening and the name of a tag that never became one, up to the next angle bracket.
+
+        Whether they are a tag depends on all of them together (its attributes may be too long, or contain `result;`,
+        which looks like the opening of another), so that none of them can change by itself.
+        """
+        found: set[int] = set()
+        for number, gap in enumerate(self.gaps[:-1]):
+            opens = TAG_OPENING.search(gap) and TAG_NAME.fullmatch(self.words[number])
+            if opens or (number - 1 in found and not ("<" in gap or ">" in gap)):
+                found.add(number)
+        return frozenset(found)
+
+    def takes(self, number: int, word: str) -> bool:
+        """Whether the text with this word in this place is split as before, whatever else is exchanged that may be.
+
+        >>> text = split("They need a <large> room; now")
+        >>> text.takes(3, "big"), text.takes(3, "huge"), text.takes(4, "amp"), text.takes(5, "o.k.")
+        (False, True, False, False)
+        """
+        if not is_word(word) or number in self._in_markup:
+            return False
+        before, after = self.gaps[number], self.gaps[number + 1]
+        opens = TAG_OPENING.search(before) is not None
+        if opens and TAG_NAME.fullmatch(word):
+            return False
+        # An entity is a single word with a semicolon behind it; all other markup has the name of a tag.
+        if opens or after.startswith(";"):
+            return split(before + word + after) == Words((word,), (before, after))
+        return True
+
     def spans(self) -> list[tuple[int, int]]:
         """The start and end offset of each word in the text."""
         offsets, at = [], len(self.gaps[0])
@@ -119,6 +160,16 @@ def _split_anew(text: str) -> Words:
 
 # The same few texts are split by the search space, by the victim and by reports; long ones would fill the memory.
 _split_once = lru_cache(maxsize=1024)(_split_anew)
+
+
+@lru_cache(1 << 16)
+def is_word(text: str) -> bool:
+    """Whether this is exactly one word.
+
+    >>> is_word("well-made"), is_word("o.k."), is_word("'tis"), is_word("of course")
+    (True, False, False, False)
+    """
+    return _split_anew(text).words == (text,)
 
 
 def match_case(original: str, replacement: str) -> str:

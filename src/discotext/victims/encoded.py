@@ -51,8 +51,10 @@ class Encoded(Victim):
         return self.victim.scores(self._read(texts))
 
     def oracle(self, space: Space, objective: Objective) -> Oracle:
-        read = self.merged.read_word
-        options = tuple(tuple(tuple(map(read, words)) for words in text) for text in space.options)
+        options = tuple(
+            tuple(tuple(self.merged.read_at(text, at, word) for word in words) for at, words in enumerate(mine))
+            for text, mine in zip(space.texts, space.options, strict=True)
+        )
         return self.victim.oracle(
             replace(space, texts=tuple(map(self.merged.read, space.texts)), options=options), objective
         )

@@ -195,7 +195,7 @@ function openCandidates(position, button) {
   find("candidates-title").textContent = `Candidates for “${one.word}”`;
   find("candidate-list").replaceChildren(
     ...one.candidates.map((candidate) => {
-      const chance = element("span", { text: candidate.accept < 1 ? percent(candidate.accept) : "" });
+      const chance = element("span", { text: candidate.accept === null ? "" : percent(candidate.accept) });
       const made = element("button", { type: "button" }, candidate.word, chance);
       made.addEventListener("click", () => tryByHand(position, candidate.word));
       return element("li", {}, made);
