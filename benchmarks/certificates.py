@@ -187,7 +187,7 @@ def attack_certificates(victim: Victim, finder: Candidates, records: Sequence[An
     """
     robust = [one for one in records if one.radius]
     rng, wrong, asked = np.random.default_rng(0), 0, 0
-    space = Space.of([one.text for one in robust], finder.restrict_to(victim.vocabulary), words=10**6)
+    space = Space.of([one.text for one in robust], finder.restrict_to(victim.capabilities.vocabulary), words=10**6)
     batch = space.batch.with_budgets(np.array([one.radius for one in robust], dtype=np.int64))
     for _ in range(DRAWS):
         choices = random_choices(batch, rng)

@@ -71,9 +71,11 @@ def make_victim(data: str, model: str, folder: Path | None) -> Victim:
     if model.endswith("-labels"):
         one_hot = np.eye(len(inner.labels))
         return FunctionVictim(
-            lambda texts: one_hot[inner.scores(texts).argmax(axis=1)], inner.labels, vocabulary=inner.vocabulary
+            lambda texts: one_hot[inner.scores(texts).argmax(axis=1)],
+            inner.labels,
+            vocabulary=inner.capabilities.vocabulary,
         )
-    return FunctionVictim(inner.scores, labels=inner.labels, vocabulary=inner.vocabulary)
+    return FunctionVictim(inner.scores, labels=inner.labels, vocabulary=inner.capabilities.vocabulary)
 
 
 def serve(victim: Victim) -> str:

@@ -95,7 +95,7 @@ def attack(victim: str, folder: Path, number: int) -> Row:
 def shapes(victim: Any) -> list[Row]:
     """Processor seconds per text as the number of words or candidates doubles."""
     read = (word.lower() for text in load_data(DATA, "train").texts for word in split(text).words)
-    words = list(islice((word for word in read if word in victim.vocabulary), SAMPLE * max(LENGTHS)))
+    words = list(islice((word for word in read if word in victim.capabilities.vocabulary), SAMPLE * max(LENGTHS)))
     distinct = sorted(set(words))
     rng = random.Random(0)
     others = {word: [one for one in rng.sample(distinct, max(COUNTS)) if one != word] for word in distinct}

@@ -74,7 +74,7 @@ def measure_texts(folder: str) -> list[dict[str, Any]]:
     examples = load_data("movie_reviews", "test").sample(TEXTS, 0)
     right = np.flatnonzero(victim.scores(examples.texts).argmax(axis=1) == examples.labels)
     examples = examples.take(right)
-    finder = make_candidates(["neighbours"], without=["all"]).restrict_to(victim.vocabulary)
+    finder = make_candidates(["neighbours"], without=["all"]).restrict_to(victim.capabilities.vocabulary)
     space = Space.of(examples.texts, finder, share=BUDGET)
     oracle = victim.oracle(space, Untargeted(examples.labels.tolist()))
     rows = []

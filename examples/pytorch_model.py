@@ -3,7 +3,7 @@
     pip install "discotext[demo]"
     python examples/pytorch_model.py [TEXTS]
 
-A victim has a name, labels and scores of texts; with `gradients = True` also an oracle, which feeds it word vectors.
+A victim has a name, labels and scores of texts; one that declares gradients also has an oracle, which feeds it vectors.
 """
 
 import sys
@@ -19,12 +19,13 @@ from discotext.text import split
 
 
 class Classifier(nn.Module):
-    name, labels, gradients = "my-model", ("negative", "positive"), True
+    name, labels = "my-model", ("negative", "positive")
 
     def __init__(self, texts: list[str]) -> None:
         super().__init__()
         words = sorted({word.lower() for text in texts for word in split(text).words})
-        self.vocabulary = {word: row for row, word in enumerate(words, start=1)}  # candidates are restricted to it
+        self.vocabulary = {word: row for row, word in enumerate(words, start=1)}
+        self.capabilities = d.Capabilities(gradients=True, vocabulary=words)  # candidates are restricted to these
         self.embedding = nn.Embedding(len(words) + 1, 32, padding_idx=0)  # row 0: padding and unknown words
         self.layers = nn.Sequential(nn.Dropout(0.5), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2))
 

@@ -15,7 +15,7 @@ import discotext as d
 from discotext.cli import cli
 from discotext.core import BoundingOracle, DeletingOracle, Oracle, RelaxedOracle, Untargeted
 from discotext.data import Examples
-from discotext.victims import load_victim
+from discotext.victims import Capabilities, load_victim
 from discotext.victims.check import binomial_tail, check_victim
 from tests.tiny_models import byte_pairs, classifier
 
@@ -81,7 +81,7 @@ def test_a_model_whose_way_back_is_blocked_has_no_gradients():
 
     tokeniser = word_pieces(PIECES)
     model = classifier("Bert", len(tokeniser))
-    assert HuggingFaceVictim(model, tokeniser).gradients
+    assert HuggingFaceVictim(model, tokeniser).capabilities.gradients
 
     class Blocked(torch.nn.Module):
         def __init__(self, inner):
@@ -92,7 +92,7 @@ def test_a_model_whose_way_back_is_blocked_has_no_gradients():
             return self.inner(states).detach()
 
     model.classifier = Blocked(model.classifier)
-    assert not HuggingFaceVictim(model, tokeniser).gradients
+    assert not HuggingFaceVictim(model, tokeniser).capabilities.gradients
 
 
 class Plain:
@@ -111,7 +111,7 @@ def test_an_object_with_an_oracle_must_declare_whether_it_has_gradients():
         load_victim(Silent())
 
     class Honest(Silent):
-        gradients = False
+        capabilities = Capabilities(gradients=False)
 
     result = d.attack(Honest(), (["a good film", "it"], ["b", "b"]), words=1)
     assert list(result.summary.solvers) == ["disco"]  # by a stand-in
@@ -121,14 +121,13 @@ def test_every_victim_declares_what_it_can_do():
     for given in (Plain(), lambda texts: [[0.0, 1.0] for _ in texts]):
         victim = load_victim(given)
         assert isinstance(victim, d.Victim)
-        assert (victim.gradients, victim.vocabulary, victim.uses_gpu, victim.has_memory) == (False, None, False, False)
-        assert victim.deletes
+        assert victim.capabilities == Capabilities()
 
 
 class Deep(Plain):
     """Has an oracle of its own, with gradients and without deletions."""
 
-    gradients = True
+    capabilities = Capabilities(gradients=True, deletes=False)
 
     def oracle(self, space, objective):
         return SquareOracle(space.batch)
@@ -148,7 +147,9 @@ class SquareOracle:
 
 
 class Unfounded(Deep, d.Victim):
-    """Declares by default that it deletes words, but has an oracle of its own that cannot."""
+    """Declares that it deletes words, but has an oracle of its own that cannot."""
+
+    capabilities = Capabilities(gradients=True)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ def test_an_oracle_has_the_abilities_that_its_victim_declares(given):
 
 def test_gradients_without_an_oracle_are_refused():
     class Boastful(Plain):
-        gradients = True
+        capabilities = Capabilities(gradients=True)
 
     with pytest.raises(TypeError, match="declares gradients but has no method `oracle`"):
         load_victim(Boastful())
@@ -172,7 +173,7 @@ def test_gradients_without_an_oracle_are_refused():
 def test_check_reports_deletions_that_are_declared_and_missing():
     found = {one.name: one for one in check_victim(Unfounded(), Examples.of(["a good film", "it"], [0, 1], names="ab"))}
     assert found["deletions"].verdict == "note"
-    assert "set `deletes = False`" in found["deletions"].says
+    assert "set `deletes=False`" in found["deletions"].says
 
 
 # --- labels in another order

@@ -36,7 +36,7 @@ def test_a_predicted_class_is_read_as_a_score_of_one(form):
     victim = FunctionVictim(function, labels=labels)
     assert victim.scores(TEXTS).tolist() == [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     assert victim.labels == tuple(labels)
-    assert victim.classes_only
+    assert victim.capabilities.classes_only
 
 
 def test_numbers_of_three_classes_are_read_too():

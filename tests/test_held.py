@@ -48,7 +48,7 @@ def test_a_transformers_pipeline_is_its_model_with_gradients_whatever_its_settin
     pipe = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer, **settings)
     victim = load_victim(pipe)
     assert isinstance(victim, discotext.HuggingFaceVictim)
-    assert victim.gradients
+    assert victim.capabilities.gradients
     same = discotext.HuggingFaceVictim(model, tokenizer)
     np.testing.assert_array_equal(victim.scores(TEXTS), same.scores(TEXTS))
     long = [" ".join([text, "was a nice story and the acting was good"] * 3) for text in TEXTS]
@@ -81,7 +81,7 @@ def test_a_pipeline_that_does_more_than_its_model_is_attacked_by_its_own_answers
     pipe = Reversed(model=model, tokenizer=tokenizer)
     with pytest.warns(UserWarning, match="answers differently from its model and tokenizer"):
         victim = load_victim(pipe)
-    assert not victim.gradients
+    assert not victim.capabilities.gradients
     wanted = {one["label"]: one["score"] for one in pipe("good film the", top_k=None)}
     assert victim.scores(["good film the"])[0].tolist() == [wanted[label] for label in victim.labels]
 
@@ -91,7 +91,7 @@ def test_a_model_and_its_tokenizer_are_a_victim_in_either_order():
     for pair in ((model, tokenizer), [tokenizer, model]):
         victim = load_victim(pair)
         assert isinstance(victim, discotext.HuggingFaceVictim)
-        assert victim.gradients
+        assert victim.capabilities.gradients
     model, tokenizer = transformers_parts(num_labels=1)
     assert load_victim((model, tokenizer)).scores(TEXTS).shape == (4, 2)
 
@@ -371,7 +371,7 @@ def test_what_python_accepts_can_be_named_on_the_command_line(tmp_path, monkeypa
     victim = load_victim("py:model.py:pipeline")
     assert isinstance(victim, discotext.SklearnVictim)
     assert victim.name == "py:model.py:pipeline"
-    assert victim.gradients
+    assert victim.capabilities.gradients
 
 
 def test_a_kind_of_victim_whose_library_is_missing_names_the_extra(monkeypatch):

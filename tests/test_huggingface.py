@@ -115,7 +115,7 @@ def test_calls_hold_every_row_once_and_little_padding(victim):
 def test_the_model_is_frozen_and_in_evaluation_mode(victim):
     assert not victim.reader.model.training
     assert not any(weights.requires_grad for weights in victim.reader.model.parameters())
-    assert victim.gradients
+    assert victim.capabilities.gradients
 
 
 def test_a_text_that_is_too_long_is_said_to_be_cut_and_read_as_far_as_it_goes(victim):

@@ -165,7 +165,7 @@ def make_space(texts, words=4):
 def make_oracle(make, classes):
     victim, texts, labels = fit(make(), classes)
     space = make_space(texts[:8])
-    assert victim.gradients
+    assert victim.capabilities.gradients
     return space, victim.oracle(space, Untargeted(labels[:8]))
 
 
@@ -235,7 +235,7 @@ def find_other(scores, labels):
 @pytest.mark.parametrize("make", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_not_known_has_no_slopes_and_is_attacked_without(make, classes):
     victim, texts, labels = fit(make(), classes)
-    assert not victim.gradients
+    assert not victim.capabilities.gradients
     oracle = victim.oracle(make_space(texts[:3]), Untargeted(labels[:3]))
     assert not can(oracle, RelaxedOracle)
     assert np.isfinite(oracle.score(np.arange(3), np.zeros((3, 9), dtype=np.int32))).all()
@@ -266,4 +266,4 @@ Boosted.__name__ = "LogisticRegression"
 
 def test_a_pipeline_that_does_something_else_than_its_weights_say_is_not_believed():
     victim, *_ = fit((TfidfVectorizer(), Boosted()), 2)
-    assert not victim.gradients
+    assert not victim.capabilities.gradients

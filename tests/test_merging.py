@@ -139,8 +139,8 @@ def test_a_saved_pipeline_with_merged_words_scores_the_same(tmp_path):
     loaded = load_victim(tmp_path / "v")
     asked = ["a good movie", "some film"]
     assert np.array_equal(loaded.scores(asked), victim.scores(asked))
-    assert "movie" in loaded.vocabulary
-    assert "gnu" not in loaded.vocabulary
+    assert "movie" in loaded.capabilities.vocabulary
+    assert "gnu" not in loaded.capabilities.vocabulary
     (tmp_path / "v" / "merged_words.json").write_text('{"groups": []}')
     with pytest.raises(ValueError, match="does not match its checksum"):
         load_victim(tmp_path / "v")

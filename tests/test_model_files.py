@@ -52,7 +52,7 @@ def refusal(folder):
 
 
 def test_a_whole_folder_is_loaded(folder):
-    assert HuggingFaceVictim(str(folder)).gradients
+    assert HuggingFaceVictim(str(folder)).capabilities.gradients
 
 
 SIZES = {
@@ -163,7 +163,7 @@ def outcome(folder):
     try:
         victim = HuggingFaceVictim(str(folder))
         compute_scores(victim, ["the good film was bad", "unbelievable"])
-        return f"gradients: {victim.gradients}"
+        return f"gradients: {victim.capabilities.gradients}"
     except ValueError as error:
         return str(error)
 

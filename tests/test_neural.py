@@ -109,7 +109,7 @@ def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
     victim, where = tiny(seed=3), space(TEXTS[:3])
     labels = victim.scores(TEXTS[:3]).argmax(1)
     goal = Untargeted(labels)
-    assert victim.gradients
+    assert victim.capabilities.gradients
     for solver in (Disco(), Exact()):
         for number, found in enumerate(solve(where.batch, victim.oracle(where, goal), solver, goal=None)):
             text = where.text(number, found.choice)

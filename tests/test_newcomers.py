@@ -105,7 +105,7 @@ def test_the_least_number_of_queries_that_is_named_suffices():
 
 
 def test_a_service_loses_little_when_it_stops():
-    assert HttpVictim("http://127.0.0.1:9/").chunk < FunctionVictim(scores).chunk
+    assert HttpVictim("http://127.0.0.1:9/").capabilities.chunk < FunctionVictim(scores).capabilities.chunk
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ import pytest
 
 import discotext
 from discotext.experiment.explanation import explain_outcome, explain_proof
-from discotext.experiment.observation import CancelledError, Observer, WatchedVictim
+from discotext.experiment.observation import CancelledError
 from discotext.experiment.one_text import TextAttacker
 from discotext.solvers import SOLVERS
 from discotext.text.candidates import Candidates
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
-from discotext.victims.victim import Victim
 from tests.conftest import needs_sklearn, needs_torch, untimed
 
 GOOD, BAD = ["good", "great", "fine", "nice"], ["bad", "poor", "awful", "weak"]
@@ -280,15 +279,3 @@ def test_an_outcome_is_explained_in_one_sentence(text, given, sentence):
 def test_a_proof_is_explained_in_one_sentence(text, given, sentence):
     given = {"passes": 5000, **given}
     assert explain_proof(TextAttacker(scores, FINDER).attack(text, "greedy", **given)) == sentence
-
-
-def test_a_watched_victim_declares_what_the_victim_declares():
-    class Odd(Victim):
-        name, labels, gradients, deletes, vocabulary = "odd", ("a", "b"), True, False, frozenset({"good"})
-        uses_gpu, has_memory, protocol, classes_only = True, True, {"text_field": "inputs"}, True
-        ordered, chunk = False, 7
-
-    watched = WatchedVictim(Odd(), Observer(lambda step: None, lambda: False))
-    for name in Victim.__annotations__:
-        assert getattr(watched, name) == getattr(Odd(), name), name
-        assert getattr(Odd(), name) != getattr(Victim(), name, None), f"give {name} an odd value here"

@@ -124,4 +124,4 @@ def test_swaps_to_words_a_pipeline_does_not_know_are_refused_or_counted_apart():
     free = d.Candidates(SynonymList(lists), (), unknown_words=True)
     row = d.attack(pipeline, data, "exact", candidates=free, words=2).summary.solvers["exact"]
     assert 0 < row.unknown_swaps <= row.swaps
-    assert SklearnVictim(pipeline).vocabulary is not None
+    assert SklearnVictim(pipeline).capabilities.vocabulary is not None

@@ -222,5 +222,5 @@ def test_a_service_may_name_the_words_it_knows(monkeypatch):
     with Service(lambda handler: send(handler, reply)) as service:
         victim = HttpVictim(service.url)
         victim.scores(["good"])
-        assert "Good" in victim.vocabulary
-        assert "gnu" not in victim.vocabulary
+        assert "Good" in victim.capabilities.vocabulary
+        assert "gnu" not in victim.capabilities.vocabulary

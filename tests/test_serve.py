@@ -538,8 +538,8 @@ def test_a_service_is_asked_as_its_options_say(monkeypatch):
     (server,) = served
     server.listening.close()
     assert (
-        server.model.attacker.victim.protocol
-        == HttpVictim(address, text_field="inputs", answer="out[].scores").protocol
+        server.model.attacker.victim.capabilities.protocol
+        == HttpVictim(address, text_field="inputs", answer="out[].scores").capabilities.protocol
     )
     wrong = CliRunner().invoke(cli, ["serve", "py:model.py:scores", "--answer", "out"])
     assert wrong.exit_code == 2

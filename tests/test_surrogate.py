@@ -175,7 +175,7 @@ def test_slopes_of_linear_pipelines_are_derivatives_and_exact_at_texts(settings,
     labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
     vectoriser = TfidfVectorizer(ngram_range=(1, pairs), **settings)
     victim = discotext.SklearnVictim(make_pipeline(vectoriser, LogisticRegression(C=5)).fit(texts, labels))
-    assert victim.gradients
+    assert victim.capabilities.gradients
     space = Space.of(texts[:6], FINDER, words=3)
     oracle = victim.oracle(space, Untargeted(labels[:6]))
     report = check_oracle(space.batch, oracle)

@@ -1,5 +1,6 @@
 """Third-party victims: functions, scikit-learn pipelines, services. One table, the same laws."""
 
+import dataclasses
 import json
 import math
 import pickle
@@ -15,19 +16,25 @@ import numpy as np
 import pytest
 
 from discotext.core.objectives import Untargeted
-from discotext.core.oracle import UnavailableError
+from discotext.core.oracle import BoundingOracle, DeletingOracle, Oracle, RelaxedOracle, UnavailableError
 from discotext.core.solution import Status
+from discotext.experiment.observation import Observer, WatchedVictim
 from discotext.search.loop import solve
 from discotext.solvers import Exact, Greedy
 from discotext.text.candidates import Candidates
+from discotext.text.merging import NOTHING_MERGED
 from discotext.text.sources import SynonymList
 from discotext.text.space import Space
 from discotext.victims import remote
+from discotext.victims.encoded import Encoded
 from discotext.victims.function import FunctionVictim, load_function
+from discotext.victims.registry import load_examples
 from discotext.victims.remote import HttpVictim
 from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, load_sklearn
 from discotext.victims.score_reader import ScoreFormat
-from discotext.victims.victim import TextOracle, Victim, compute_scores
+from discotext.victims.victim import Capabilities, TextOracle, Victim, compute_scores
+from discotext.victims.wrapped import AdaptedVictim, WrappedVictim
+from tests.tiny_models import classifier, word_pieces
 
 GOOD, BAD = "good fine great lovely nice".split(), "bad awful poor weak dull".split()
 THINGS = "film story cast music".split()
@@ -241,11 +248,58 @@ MAKE |= {
 MAKE |= {f"http, {form}": remote_victim(form) for form in ("labels", "bare", "single", "pipeline")}
 
 
+class Odd(Victim):
+    """Differs from the default in every declaration and method."""
+
+    name, labels = "odd", ("neg", "pos")
+    capabilities = Capabilities(
+        gradients=True, deletes=False, vocabulary={"good"}, uses_gpu=True, has_memory=True, protocol={"a": "b"},
+        classes_only=True, ordered=False, chunk=7,
+    )  # fmt: skip
+
+    def scores(self, texts):
+        return np.array([[0.0, float(logit(text) > 0)] for text in texts]).reshape(-1, 2)
+
+    def oracle(self, space, objective):
+        return EmbeddingFree(TextOracle(self, space, objective))
+
+    def truncates(self, texts):
+        return [True for _ in texts]
+
+    def remembers(self, texts):
+        return np.ones(len(texts), dtype=bool)
+
+    def explain_bounds(self):
+        return "odd bounds"
+
+    def save(self, folder, settings=None, more=None):
+        raise ValueError(f"{folder} is odd")
+
+
+class EmbeddingFree:
+    """An oracle that declares gradients."""
+
+    def __init__(self, oracle):
+        self.batch, self.score = oracle.batch, oracle.score
+
+    def relaxed(self, problems, alpha):
+        return np.zeros(len(problems)), np.zeros(len(alpha))
+
+
+def tiny_transformer(_):
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from discotext.victims.huggingface import HuggingFaceVictim
+
+    tokeniser = word_pieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *GOOD, *BAD, *THINGS])
+    return HuggingFaceVictim(classifier("Bert", len(tokeniser), num_labels=2), tokeniser)
+
+
 @pytest.fixture(params=MAKE)
 def victim(request, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     services: dict[str, Service] = {}
-    made = MAKE[request.param](services)
+    made = {**MAKE, "odd": lambda _: Odd(), "transformer": tiny_transformer}[request.param](services)
     for service in services.values():
         threading.Thread(target=service.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield made
@@ -261,6 +315,75 @@ def test_every_victim_keeps_the_interface(victim):
     assert isinstance(victim, Victim)
     assert len(set(victim.labels)) == len(victim.labels) >= 2
     assert all(isinstance(label, str) for label in victim.labels)
+
+
+WRAPPERS = {
+    "wrapped": WrappedVictim,
+    "encoded": lambda victim: Encoded(victim, NOTHING_MERGED),
+    "watched": lambda victim: WatchedVictim(victim, Observer(lambda step: None, lambda: False)),
+    "adapted": AdaptedVictim,
+}
+
+
+def outcome(call):
+    """What a call returns, or how it fails."""
+    try:
+        found = call()
+        return found.tolist() if isinstance(found, np.ndarray) else found
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+@pytest.mark.parametrize("victim", [*MAKE, "odd", "transformer"], indirect=True)
+def test_a_wrapper_that_adds_nothing_is_indistinguishable_from_what_it_wraps(victim, wrap, tmp_path):
+    wrapper, words = wrap(victim), [*WEIGHTS, "Good", "gnu", ""]
+    for _ in range(2):  # before the first answer, and after it
+        mine, its = wrapper.capabilities, victim.capabilities
+        for one in dataclasses.fields(Capabilities):
+            found, expected = getattr(mine, one.name), getattr(its, one.name)
+            if one.name == "vocabulary" and expected is not None:
+                found, expected = [word in found for word in words], [word in expected for word in words]
+            assert found == expected, one.name
+        assert (wrapper.name, wrapper.labels) == (victim.name, victim.labels)
+        victim.scores(TEXTS)
+    for ability in (Oracle, RelaxedOracle, DeletingOracle, BoundingOracle):
+        assert wrapper.supports(ability) == victim.supports(ability)
+    space = tiny_space()
+    problems, choices = np.arange(len(space)), space.batch.originals()
+    calls = {
+        "scores": lambda one: one.scores(TEXTS),
+        "truncates": lambda one: one.truncates(TEXTS),
+        "remembers": lambda one: one.remembers(TEXTS),
+        "explain_bounds": lambda one: one.explain_bounds(),
+        "oracle": lambda one: one.oracle(space, Untargeted([0] * len(space))).score(problems, choices),
+        "save": lambda one: one.save(tmp_path / "saved", {"n": 1}, {"more": b"2"}),
+    }
+    assert {*calls, "supports", "capabilities"} == {name for name in vars(Victim) if not name.startswith("_")}
+    if wrap is AdaptedVictim:  # the method of that name of a stranger may do anything
+        del calls["save"]
+    for name, call in calls.items():
+        assert outcome(lambda call=call: call(wrapper)) == outcome(lambda call=call: call(victim)), name
+
+
+def test_the_odd_victim_differs_in_every_declaration():
+    for one in dataclasses.fields(Capabilities):
+        assert getattr(Odd.capabilities, one.name) != getattr(Victim.capabilities, one.name), one.name
+
+
+@pytest.mark.parametrize("wrap", [WrappedVictim, WRAPPERS["encoded"], WRAPPERS["watched"], AdaptedVictim])
+def test_numbers_for_named_classes_without_an_order_are_refused_through_a_wrapper(wrap):
+    named = FunctionVictim(lambda texts: [{"ham": -logit(text), "spam": logit(text)} for text in texts])
+    for one in (named, wrap(named)):
+        with pytest.raises(ValueError, match="which number means which"):
+            load_examples(one, (["A good film", "A bad film"], [0, 1]))
+
+
+def test_what_a_victim_can_do_is_declared_in_one_way():
+    with pytest.raises(TypeError, match="gradients"):
+
+        class Old(Victim):
+            name, labels, gradients = "old", ("a", "b"), True
 
 
 def test_no_texts_have_no_scores_even_before_anything_was_asked(victim):

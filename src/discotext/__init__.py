@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discotext.victims.remote import HttpVictim as HttpVictim
     from discotext.victims.scikit import SklearnVictim as SklearnVictim
     from discotext.victims.spacy_pipeline import SpacyVictim as SpacyVictim
+    from discotext.victims.victim import Capabilities as Capabilities
     from discotext.victims.victim import Victim as Victim
 
 _HOMES = {
@@ -49,7 +50,7 @@ _HOMES = {
     "victims.remote": ["HttpVictim"],
     "victims.scikit": ["SklearnVictim"],
     "victims.spacy_pipeline": ["SpacyVictim"],
-    "victims.victim": ["Victim"],
+    "victims.victim": ["Capabilities", "Victim"],
 }
 _NAMES = ("solvers", "core", "search", "data", "text", "victims", "experiment", "language", "decoding")
 _FOLDERS = [f"discotext.{name}" for name in _NAMES]

@@ -228,7 +228,7 @@ def make_job(
         budgets=budgets,
         seed=seed,
         target=wanted,
-        chunk=chunk or model.chunk,
+        chunk=chunk or model.capabilities.chunk,
         only=shard,
         accept_all=accept_all,
         named=(victim, trust, service) if isinstance(victim, str) else None,

@@ -59,7 +59,7 @@ def warn(summary: Summary, texts: Sequence[str], source: str = "") -> str | None
 
 def warn_of_classes(victim: Victim) -> None:
     """Warn of a victim that returns predicted classes, about which a search learns little."""
-    if victim.classes_only:
+    if victim.capabilities.classes_only:
         warnings.warn(
             f"{victim.name} returns predicted classes without scores: a search sees nothing until a class changes, so "
             "that it finds less, and needs more queries; return scores if you can",

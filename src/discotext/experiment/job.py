@@ -147,7 +147,7 @@ class Job:
 
     def _lends_slopes(self, solver: Solver) -> bool:
         """Whether a stand-in gives a solver the slopes that it needs."""
-        return self.surrogate and not self.victim.gradients and solver.needs is RelaxedOracle
+        return self.surrogate and not self.victim.capabilities.gradients and solver.needs is RelaxedOracle
 
     @property
     def learns(self) -> bool:
@@ -208,7 +208,7 @@ class Job:
     @cached_property
     def finder(self) -> Candidates:
         """Candidates of words that the victim knows."""
-        return self.candidates.restrict_to(self.victim.vocabulary)
+        return self.candidates.restrict_to(self.victim.capabilities.vocabulary)
 
     @cached_property
     def chunks(self) -> list[tuple[int, ...]]:
@@ -291,7 +291,7 @@ class Job:
             "checksum": CHECKSUM,
             **self._proof,
             **self._surrogate,
-            **({"service": dict(self.victim.protocol)} if self.victim.protocol else {}),
+            **({"service": dict(self.victim.capabilities.protocol)} if self.victim.capabilities.protocol else {}),
             **({} if self.most_queries is None else {"most_queries": self.most_queries}),
         }
 

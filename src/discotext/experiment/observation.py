@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Floats
+from discotext.core.arrays import Floats
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle, PricedOracle, Reply, Request, UnavailableError, Wrapper, innermost
 from discotext.core.problem import Batch, count_changes
@@ -20,6 +20,7 @@ from discotext.core.wrappers import Chunked
 from discotext.experiment.record import Change, Record
 from discotext.text.space import Space
 from discotext.victims.victim import Victim
+from discotext.victims.wrapped import WrappedVictim
 
 
 class CancelledError(UnavailableError):
@@ -125,7 +126,7 @@ class Observed(Wrapper):
         return reply
 
 
-class WatchedVictim(Victim):
+class WatchedVictim(WrappedVictim):
     """A victim whose calls an observer sees.
 
     patience: seconds that a call should not exceed by much, see `Chunked`; None leaves calls as they are.
@@ -133,23 +134,9 @@ class WatchedVictim(Victim):
     """
 
     def __init__(self, victim: Victim, observer: Observer, patience: float | None = None) -> None:
-        self.victim, self.observer, self.patience = victim, observer, patience
-        self.name, self.vocabulary = victim.name, victim.vocabulary
-        self.gradients, self.deletes, self.chunk = victim.gradients, victim.deletes, victim.chunk
-        self.uses_gpu, self.has_memory, self.protocol = victim.uses_gpu, victim.has_memory, victim.protocol
+        super().__init__(victim)
+        self.observer, self.patience = observer, patience
         self.answers: dict[str, Floats] = {}
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.victim.labels  # a function is asked for them
-
-    @property
-    def classes_only(self) -> bool:  # type: ignore[override]
-        return self.victim.classes_only  # known after the first answer
-
-    @property
-    def ordered(self) -> bool:  # type: ignore[override]
-        return self.victim.ordered  # known after the first answer
 
     def scores(self, texts: Sequence[str]) -> Floats:
         self.observer.check()
@@ -162,15 +149,3 @@ class WatchedVictim(Victim):
     def oracle(self, space: Space, objective: Objective) -> Oracle:
         seen = Observed(self.victim.oracle(space, objective), space, self.observer)
         return seen if self.patience is None else Chunked(seen, space.batch, patience=self.patience)
-
-    def truncates(self, texts: Sequence[str]) -> list[bool]:
-        return self.victim.truncates(texts)
-
-    def remembers(self, texts: Sequence[str]) -> Bools:
-        return self.victim.remembers(texts)
-
-    def explain_bounds(self) -> str:
-        return self.victim.explain_bounds()
-
-    def supports(self, ability: type) -> bool:
-        return self.victim.supports(ability)

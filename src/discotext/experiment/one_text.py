@@ -94,7 +94,7 @@ class TextAttacker:
         self.victim, self.patience = load_victim(victim, trust), patience
         self.candidates = candidates or Candidates()
         # Kept, because it remembers the candidates of the words that it has seen.
-        self._finder = self.candidates.restrict_to(self.victim.vocabulary)
+        self._finder = self.candidates.restrict_to(self.victim.capabilities.vocabulary)
 
     def find(self, text: str | Words) -> tuple[Replacements, ...]:
         """What may replace each word of a text; the victim is not asked."""

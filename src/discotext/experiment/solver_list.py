@@ -45,7 +45,7 @@ def make_solvers(
         if isinstance(given, str):
             name = given.replace("_", "-")
             if name == "auto":
-                name = choose_solver(victim.gradients or surrogate, texts)
+                name = choose_solver(victim.capabilities.gradients or surrogate, texts)
             solver = make_solver(name)
         else:
             check_solver(given)

@@ -23,14 +23,18 @@ def load_surrogate(victim: Victim, given: Any, trust: bool) -> dict[str, Any]:
     """What lends a victim its slopes, if that is not to be learnt: the arguments of a job."""
     if isinstance(given, str) and given in ("auto", "none"):
         return {}
-    if victim.gradients:
+    if victim.capabilities.gradients:
         warnings.warn(f"{victim.name} has gradients of its own, so the surrogate {given} is not used", stacklevel=5)
         return {}
     if isinstance(given, str | Path) and Path(given).suffix == ".npz":
         return {"learnt": read_surrogate(Path(given), victim)}
     lender = load_victim(given, trust)
     same = set(lender.labels) == set(victim.labels)
-    if not lender.gradients or len(lender.labels) != len(victim.labels) or (same and lender.labels != victim.labels):
+    if (
+        not lender.capabilities.gradients
+        or len(lender.labels) != len(victim.labels)
+        or (same and lender.labels != victim.labels)
+    ):
         raise ValueError(
             f"{lender.name} cannot lend its slopes to {victim.name}: it needs gradients and the same classes in the "
             "same order; give another victim, auto or none"

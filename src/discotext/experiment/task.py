@@ -289,7 +289,7 @@ def find_radius(found: Solution, status: str, budget: int) -> int | None:
 
 def count_unknown(victim: Victim, changes: Sequence[Change]) -> int:
     """How many of the words put in the victim does not know."""
-    words = victim.vocabulary
+    words = victim.capabilities.vocabulary
     return 0 if words is None else sum(change.new not in words for change in changes)
 
 

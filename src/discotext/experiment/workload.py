@@ -59,7 +59,7 @@ def estimate_work(job: Job, out: Path | None = None, price: float | None = None)
     began = time.perf_counter()
     job = job.identify()
     asked = max(min(FIRST, len(job.examples)), 1)
-    if price is None and job.most_queries is None and not job.victim.has_memory:
+    if price is None and job.most_queries is None and not job.victim.capabilities.has_memory:
         # The first call may have loaded a model, and calls carry many texts. A service, which remembers its answers,
         # may want to be paid for more.
         asked = min(TIMED, len(job.examples))
@@ -77,7 +77,7 @@ def estimate_work(job: Job, out: Path | None = None, price: float | None = None)
     for budget in job.budgets:
         batch = space.with_budgets(share=budget.share, words=budget.words).batch
         for name, solver in job.solvers.items():
-            expected = solver.expect_passes(batch, job.victim.gradients)
+            expected = solver.expect_passes(batch, job.victim.capabilities.gradients)
             if expected is None:
                 unknown += [name] if name not in unknown else []
                 continue

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discotext.victims.remote import HttpVictim as HttpVictim
     from discotext.victims.scikit import SklearnVictim as SklearnVictim
     from discotext.victims.spacy_pipeline import SpacyVictim as SpacyVictim
+    from discotext.victims.victim import Capabilities as Capabilities
     from discotext.victims.victim import TextOracle as TextOracle
     from discotext.victims.victim import Victim as Victim
 
@@ -27,6 +28,6 @@ _HOMES = {
     "remote": ["HttpVictim"],
     "scikit": ["SklearnVictim"],
     "spacy_pipeline": ["SpacyVictim"],
-    "victim": ["TextOracle", "Victim"],
+    "victim": ["Capabilities", "TextOracle", "Victim"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, needs_torch=["NeuralVictim"])

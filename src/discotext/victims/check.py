@@ -64,17 +64,17 @@ def check_victim(
         _check_truncation(victim, examples),
         *_check_vocabulary(victim, examples),
     ]
-    if victim.gradients:
-        finder = (candidates or Candidates()).restrict_to(victim.vocabulary)
+    if victim.capabilities.gradients:
+        finder = (candidates or Candidates()).restrict_to(victim.capabilities.vocabulary)
         space = Space.of(examples.texts, finder)
         oracle = victim.oracle(space, Untargeted(examples.labels))
         if not isinstance(oracle, RelaxedOracle):
             raise TypeError(
                 f"{victim.name} declares gradients, but its oracle has no method `relaxed`; write it, or set "
-                "`gradients = False`"
+                "`gradients=False`"
             )
-        if victim.deletes and not isinstance(oracle, DeletingOracle):
-            says = "the oracle has no method `without`, so words cannot be ranked by deletion; set `deletes = False`"
+        if victim.capabilities.deletes and not isinstance(oracle, DeletingOracle):
+            says = "the oracle has no method `without`, so words cannot be ranked by deletion; set `deletes=False`"
             found.append(Finding("deletions", "note", says))
         found += _check_gradients(oracle, space, seed)
         found += _check_masking(victim, examples, predictions(scores) == examples.labels, finder)
@@ -174,10 +174,11 @@ def _check_truncation(victim: Victim, examples: Examples) -> Finding:
 
 
 def _check_vocabulary(victim: Victim, examples: Examples) -> list[Finding]:
-    if victim.vocabulary is None:
+    known = victim.capabilities.vocabulary
+    if known is None:
         return []
     words = [word for text in examples.texts for word in split(text).words]
-    share = sum(word not in victim.vocabulary for word in words) / max(len(words), 1)
+    share = sum(word not in known for word in words) / max(len(words), 1)
     return [
         Finding(
             "words",

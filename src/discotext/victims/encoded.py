@@ -12,7 +12,8 @@ from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.text.merging import MergedWords
 from discotext.text.space import Space
-from discotext.victims.victim import Victim
+from discotext.victims.victim import Capabilities, Victim
+from discotext.victims.wrapped import WrappedVictim
 
 MERGED = "merged_words.json"  # the file of a saved victim
 
@@ -28,7 +29,7 @@ class EncodedVocabulary:
         return isinstance(word, str) and self.merged.read_word(word) in self.words
 
 
-class Encoded(Victim):
+class Encoded(WrappedVictim):
     """A victim that gets every text with its words replaced by those that stand for their groups.
 
     The attack sees through it: options of a search space are encoded, too, so that what the inner victim has
@@ -41,11 +42,14 @@ class Encoded(Victim):
     """
 
     def __init__(self, victim: Victim, merged: MergedWords, name: str | None = None) -> None:
-        self.victim, self.merged = victim, merged
-        self.name, self.labels = name or victim.name, victim.labels
-        self.gradients, self.deletes = victim.gradients, victim.deletes
-        self.uses_gpu, self.has_memory = victim.uses_gpu, victim.has_memory
-        self.vocabulary = None if victim.vocabulary is None else EncodedVocabulary(victim.vocabulary, merged)
+        super().__init__(victim, name)
+        self.merged = merged
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        can = self.victim.capabilities
+        words = can.vocabulary
+        return can if words is None else replace(can, vocabulary=EncodedVocabulary(words, self.merged))
 
     def scores(self, texts: Sequence[str]) -> Floats:
         return self.victim.scores(self._read(texts))
@@ -69,9 +73,6 @@ class Encoded(Victim):
 
     def remembers(self, texts: Sequence[str]) -> Bools:
         return self.victim.remembers(self._read(texts))
-
-    def explain_bounds(self) -> str:
-        return self.victim.explain_bounds()
 
     def _read(self, texts: Sequence[str]) -> list[str]:
         return [self.merged(text) for text in texts]

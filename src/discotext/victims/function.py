@@ -18,7 +18,7 @@ from discotext.core.wrappers import is_out_of_memory
 from discotext.support.errors import describe_error
 from discotext.support.redaction import NO_SECRETS
 from discotext.victims.score_reader import Binary, Names, ScoreReader, to_plain
-from discotext.victims.victim import CaseInsensitiveVocabulary, Victim
+from discotext.victims.victim import Capabilities, Victim
 
 PROBE = "a"  # the text that is scored where only the number of classes matters
 
@@ -54,7 +54,7 @@ class FunctionVictim(Victim):
             raise ValueError(f"batch is {batch}; choose 1 or more")
         self.function, self.name, self.batch = function, name, batch
         words = getattr(function, "vocabulary", None) if vocabulary is None else vocabulary
-        self.vocabulary = None if words is None else CaseInsensitiveVocabulary(words)
+        self._declared = Capabilities(vocabulary=words)
         names = getattr(function, "labels", None) if labels is None else labels
         own: Any = getattr(function, "binary", None)
         # Other objects that are called may have an attribute of that name for something else.
@@ -63,14 +63,9 @@ class FunctionVictim(Victim):
         self.score_reader = ScoreReader(name, names, binary)
 
     @property
-    def ordered(self) -> bool:  # type: ignore[override]
-        """Whether its classes have an order: answers that name them have none."""
-        return self.score_reader.format.ordered
-
-    @property
-    def classes_only(self) -> bool:  # type: ignore[override]
-        """Whether its answers, as far as there are any, are predicted classes."""
-        return bool(self.score_reader.format.classes)
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """What it can do, as far as its answers have shown."""
+        return self.score_reader.complete(self._declared)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]

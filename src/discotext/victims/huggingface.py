@@ -28,7 +28,7 @@ from discotext.victims.function import PROBE
 from discotext.victims.model_files import check_files, check_size
 from discotext.victims.subword_model import SubwordModel
 from discotext.victims.subwords import SubwordOracle
-from discotext.victims.victim import TextOracle, Victim, compute_scores
+from discotext.victims.victim import Capabilities, TextOracle, Victim, compute_scores
 
 FOLDER_KIND, MODEL = "hf", "model"  # of a saved victim, and the folder inside that save_pretrained writes
 REASON = "a Hugging Face victim"
@@ -46,8 +46,6 @@ class HuggingFaceVictim(Victim):
 
     A model with a single output z is read as binary: the scores of the two classes are −z/2 and z/2.
     """
-
-    uses_gpu = True
 
     def __init__(
         self,
@@ -117,17 +115,17 @@ class HuggingFaceVictim(Victim):
         return [length > longest for length in self.reader.read(texts, whole=True).lengths.tolist()]
 
     @cached_property
-    def gradients(self) -> bool:  # type: ignore[override]
-        """Whether the model accepts vectors in place of tokens, and has gradients for them (BART and T5 do not).
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """It has gradients if the model accepts vectors in place of tokens, and has them there (BART and T5 do not).
 
         Finding out takes a few passes, so it is done when it is first needed.
         """
-        return self.reader.reads_mixtures
+        return Capabilities(gradients=self.reader.reads_mixtures, uses_gpu=True)
 
     def oracle(self, space: Space, objective: Objective) -> Oracle:
-        return (
-            SubwordOracle(self, self.reader, space, objective) if self.gradients else TextOracle(self, space, objective)
-        )
+        if self.capabilities.gradients:
+            return SubwordOracle(self, self.reader, space, objective)
+        return TextOracle(self, space, objective)
 
 
 def load_model(name: str) -> tuple[Any, Any]:

@@ -20,7 +20,8 @@ from discotext.data.files import read_table
 from discotext.data.labels import have_numbers, list_some
 from discotext.data.registry import check_data, has_name, load_data
 from discotext.victims.held import adopt, refuse
-from discotext.victims.victim import AdaptedVictim, Victim, compute_scores
+from discotext.victims.victim import Victim, compute_scores
+from discotext.victims.wrapped import AdaptedVictim
 
 VICTIM_KINDS = (
     "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE or FILE.skops, py:module:function, "
@@ -110,7 +111,7 @@ def _check_classes(victim: Victim, examples: Examples) -> Examples:
             f"{victim.name} has {len(victim.labels)} ({list_some(victim.labels)}); "
             "use data with the victim's classes"
         )
-    if examples.own is not None and not victim.ordered and not have_numbers(victim.labels):
+    if examples.own is not None and not victim.capabilities.ordered and not have_numbers(victim.labels):
         raise ValueError(
             f"the labels of {examples.source} are numbers, but {victim.name} names its classes "
             f"({list_some(victim.labels)}) and has no order of them, so which number means which is not "

@@ -30,6 +30,7 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse, IncompleteRead
@@ -49,7 +50,7 @@ from discotext.victims.rate_limit import RateLimit
 from discotext.victims.score_reader import Binary, ScoreReader
 from discotext.victims.service_format import PathError, ServiceFormat, describe
 from discotext.victims.timed_requests import OutOfTimeError, TimedOpener
-from discotext.victims.victim import CaseInsensitiveVocabulary, Victim
+from discotext.victims.victim import Capabilities, Victim
 
 LOG = logging.getLogger(__name__)  # without a handler, warnings go to standard error
 EXPECTED = '{"scores": [[…], …]}, or the path of the scores (--answer, or answer= of HttpVictim)'
@@ -84,9 +85,6 @@ class HttpVictim(Victim):
     one_by_one: send one text in a request, as a string; the answer then has the scores of that text.
     clock, sleep: for tests.
     """
-
-    has_memory = True
-    chunk = 16  # a query may be paid for, and those of an unfinished unit are lost
 
     def __init__(
         self,
@@ -126,13 +124,14 @@ class HttpVictim(Victim):
         self.format = ServiceFormat(text_field, dict(fields or {}), answer, one_by_one)
         self.url, self.batch, self.timeout, self.retries = url, 1 if one_by_one else batch, timeout, retries
         self.per_second, self.max_texts, self.spent = per_second, max_texts, 0
-        self.protocol = self.format.settings | ({} if binary == "auto" else {"binary": binary})
         self.headers = {"Content-Type": "application/json", "Accept": "application/json"}
         token = read_token()
         self.headers |= {"User-Agent": f"discotext/{__version__}", **token, **(headers or {})}
         self.secrets = Secrets([*find_secrets(url, {**token, **(headers or {})}), *self.format.secrets])
         self.score_reader = ScoreReader(self.name, labels, binary, self.secrets, DECLARED)
-        self.vocabulary = None if vocabulary is None else CaseInsensitiveVocabulary(frozenset(vocabulary))
+        protocol = self.format.settings | ({} if binary == "auto" else {"binary": binary})
+        # Small units: a query may be paid for, and those of an unfinished unit are lost.
+        self._declared = Capabilities(vocabulary=vocabulary, has_memory=True, protocol=protocol, chunk=16)
         self._clock, self._sleep = clock, sleep
         self._rate = RateLimit(per_second, clock, sleep)
         self._cooldown = (-math.inf, "")  # until when no request is sent, and why
@@ -140,14 +139,9 @@ class HttpVictim(Victim):
         self._has_answered = self._has_scores = False
 
     @property
-    def ordered(self) -> bool:  # type: ignore[override]
-        """Whether its classes have an order: answers that name them have none."""
-        return self.score_reader.format.ordered
-
-    @property
-    def classes_only(self) -> bool:  # type: ignore[override]
-        """Whether its answers, as far as there are any, are predicted classes."""
-        return bool(self.score_reader.format.classes)
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """What it can do, as far as its answers have shown."""
+        return self.score_reader.complete(self._declared)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -211,8 +205,8 @@ class HttpVictim(Victim):
             names, words = answer.get("labels"), answer.get("vocabulary")
             if names is not None:
                 names = self._read_strings("labels", names)
-            if words is not None and self.vocabulary is None:
-                self.vocabulary = CaseInsensitiveVocabulary(frozenset(self._read_strings("vocabulary", words)))
+            if words is not None and self._declared.vocabulary is None:
+                self._declared = replace(self._declared, vocabulary=self._read_strings("vocabulary", words))
             answer = answer["scores"]
         is_table = isinstance(answer, list) and len(answer) == 1 and isinstance(answer[0], list)
         if self.format.one_by_one and not is_table:

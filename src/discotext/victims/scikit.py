@@ -31,7 +31,7 @@ from discotext.victims.linear_model import LinearModel
 from discotext.victims.linear_pipeline import LinearPipeline, UnknownPartError, read_linear
 from discotext.victims.linear_reader import read_model
 from discotext.victims.scikit_vocabulary import find_vocabulary
-from discotext.victims.victim import TextOracle, Victim
+from discotext.victims.victim import Capabilities, TextOracle, Victim
 
 CHECKED = 8  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
 METHODS = ("decision_function", "predict_log_proba", "predict_proba")
@@ -72,10 +72,7 @@ class SklearnVictim(Victim):
         if len(classes) < 2 or np.ndim(classes[0]):
             raise ValueError(f"{name} has the classes {list(classes)}; expected two or more, and one label per text")
         self.labels: tuple[str, ...] = tuple(str(label) for label in classes)
-        # It sorts classes that have names; numbers in other data hardly mean that order.
-        self.ordered = not all(isinstance(label, str) for label in classes)
         self.method = self._choose_method()
-        self.vocabulary = find_vocabulary(pipeline)
 
     def scores(self, texts: Sequence[str]) -> Floats:
         return self._call(self.method, texts) if len(texts) else np.empty((0, len(self.labels)))
@@ -102,10 +99,13 @@ class SklearnVictim(Victim):
                 return LinearOracle(self, space, objective, model, linear)
         return LinearSlopesOracle(self, space, objective, model)
 
-    @property
-    def gradients(self) -> bool:  # type: ignore[override]
-        """Whether the pipeline is linear after its vectorisers, so that its weights give the slopes."""
-        return self._model is not None
+    @cached_property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """It has gradients if the pipeline is linear after its vectorisers, so that its weights give the slopes."""
+        # It sorts classes that have names; numbers in other data hardly mean that order.
+        ordered = not all(isinstance(label, str) for label in self.pipeline.classes_)
+        words = find_vocabulary(self.pipeline)
+        return Capabilities(gradients=self._model is not None, vocabulary=words, ordered=ordered)
 
     @cached_property
     def _model(self) -> LinearModel | None:

@@ -22,6 +22,7 @@ import numpy as np
 from discotext.core.arrays import Floats
 from discotext.core.oracle import UnavailableError
 from discotext.support.redaction import NO_SECRETS, Secrets, escape_unprintable
+from discotext.victims.victim import Capabilities
 
 Names = Sequence[str] | None
 Binary = Literal["auto", "probability", "logit"]
@@ -108,6 +109,10 @@ class ScoreReader:
             raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {', '.join(known)}")
         self.format = replace(self.format, labels=known, classes=False)
         return table if names is None else table[:, [given.index(label) for label in known]]
+
+    def complete(self, declared: Capabilities) -> Capabilities:
+        """Return what a model can do: what was declared, and what its answers have shown so far."""
+        return replace(declared, ordered=self.format.ordered, classes_only=bool(self.format.classes))
 
     def _mismatch(self, found: str, expected: str) -> ValueError:
         return ValueError(f"{self.name} returned {found}; expected {expected}")

@@ -1,16 +1,14 @@
 """The interface of all victims: texts go in, a score for each class comes out.
 
-A victim declares what it can do, and nothing else in the package inspects it to find out. `Victim` lists every
-declaration with its default. `AdaptedVictim` gives objects that do not inherit from `Victim` the same interface: it
-reads their attributes once, when they enter the package.
+A victim declares what it can do in one value, its `Capabilities`, and nothing else in the package inspects it to find
+out. A wrapper (`discotext.victims.wrapped`) passes that value on whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,16 +20,12 @@ from discotext.core.problem import Batch
 from discotext.text.space import Space
 
 
-class Victim:
-    """A text classifier under attack.
+@dataclass(frozen=True)
+class Capabilities:
+    """What a victim can do, and how it is asked.
 
-    Subclasses set `name` and `labels` and write `scores`. What else a victim can do it declares by overriding a
-    default:
-
-    | declaration | default | meaning |
+    | field | default | meaning |
     |---|---|---|
-    | `name` | required | what reports and error messages call it |
-    | `labels` | required | the names of its classes, in the order of the scores |
     | `gradients` | `False` | its oracle has gradients (a method `relaxed`); solvers that need them refuse others |
     | `deletes` | `True` | its oracle can score a text with one word left out (a method `without`) |
     | `vocabulary` | `None` | the words it can tell apart, as anything that supports `in`; None means any word |
@@ -42,6 +36,34 @@ class Victim:
     | `ordered` | `True` | its classes have an order, so that a number in the data can mean one |
     | `chunk` | `64` | texts in a unit of work, which is lost as a whole when the victim fails for good |
 
+    In a vocabulary that is a set, a list or a dictionary, words are looked up without regard to their case; an object
+    of another class decides that itself.
+
+    >>> "Good" in Capabilities(vocabulary={"good", "film"}).vocabulary
+    True
+    """
+
+    gradients: bool = False
+    deletes: bool = True
+    vocabulary: Container[str] | None = None
+    uses_gpu: bool = False
+    has_memory: bool = False
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    classes_only: bool = False
+    ordered: bool = True
+    chunk: int = 64
+
+    def __post_init__(self) -> None:
+        if isinstance(self.vocabulary, Set | Mapping | Sequence):
+            object.__setattr__(self, "vocabulary", CaseInsensitiveVocabulary(frozenset(self.vocabulary)))
+
+
+class Victim:
+    """A text classifier under attack.
+
+    Subclasses set `name`, what reports and error messages call it, and `labels`, the names of its classes in the order
+    of the scores, and write `scores`. What else it can do it declares as `capabilities`, an attribute or a property.
+
     | method | default | returns |
     |---|---|---|
     | `scores(texts)` | required | (N, C) scores |
@@ -50,29 +72,30 @@ class Victim:
     | `remembers(texts)` | all False | which texts would not reach the model |
     | `save(folder)` | refuses | nothing; `load_victim(folder)` then loads it |
 
-    A victim with an oracle of its own that cannot delete words sets `deletes = False`. A new ability is a new row in
-    the first table, and a new entry in `supports`.
+    A victim with an oracle of its own that cannot delete words declares `deletes=False`. A new ability is a new field
+    of `Capabilities`, and a new entry in `supports`.
 
     >>> class Length(Victim):
-    ...     name, labels = "length", ("short", "long")
+    ...     name, labels, capabilities = "length", ("short", "long"), Capabilities(chunk=16)
     ...
     ...     def scores(self, texts):
     ...         return np.array([[0.0, len(text) - 10.0] for text in texts])
-    >>> Length().scores(["a good film"]), Length().gradients
+    >>> Length().scores(["a good film"]), Length().capabilities.gradients
     (array([[0., 1.]]), False)
     """
 
     name: str
     labels: tuple[str, ...]
-    gradients: bool = False
-    deletes: bool = True
-    vocabulary: Container[str] | None = None
-    uses_gpu: bool = False
-    has_memory: bool = False
-    protocol: Mapping[str, Any] = MappingProxyType({})
-    classes_only: bool = False
-    ordered: bool = True
-    chunk: int = 64
+    capabilities: Capabilities = Capabilities()
+
+    def __init_subclass__(cls) -> None:
+        # It would be read by nobody, and the victim attacked as one that lacks it.
+        for one in fields(Capabilities):
+            if hasattr(cls, one.name):
+                raise TypeError(
+                    f"{cls.__name__} has an attribute {one.name}, which a victim declares as `capabilities = "
+                    f"Capabilities({one.name}=…)`"
+                )
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """Return (N, C) scores of N texts. A text's scores must not depend on the other texts.
@@ -113,7 +136,8 @@ class Victim:
         >>> Victim().supports(DeletingOracle), Victim().supports(RelaxedOracle)
         (True, False)
         """
-        declared: dict[type, bool] = {Oracle: True, RelaxedOracle: self.gradients, DeletingOracle: self.deletes}
+        can = self.capabilities
+        declared: dict[type, bool] = {Oracle: True, RelaxedOracle: can.gradients, DeletingOracle: can.deletes}
         return declared.get(ability, False)
 
 
@@ -129,42 +153,6 @@ class CaseInsensitiveVocabulary:
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and (word in self.words or word.lower() in self.words)
-
-
-class AdaptedVictim(Victim):
-    """An object with `name`, `labels` and `scores` that does not inherit from `Victim`.
-
-    Its declarations are read here, once. Its own oracle is used only for gradients; without them, `TextOracle` does.
-    """
-
-    def __init__(self, model: Any) -> None:
-        has_oracle = hasattr(model, "oracle")
-        if has_oracle and not hasattr(model, "gradients"):
-            raise TypeError(
-                f"{model.name} has a method `oracle` but does not declare whether that oracle has gradients; set its "
-                "attribute `gradients` to True or False"
-            )
-        self.model, self.name = model, model.name
-        self.gradients = bool(getattr(model, "gradients", Victim.gradients))
-        if self.gradients and not has_oracle:
-            raise TypeError(
-                f"{model.name} declares gradients but has no method `oracle`; write one, or set it to False"
-            )
-        self.deletes = bool(getattr(model, "deletes", not self.gradients))
-        self.uses_gpu = bool(getattr(model, "uses_gpu", Victim.uses_gpu))
-        words = getattr(model, "vocabulary", Victim.vocabulary)
-        self.vocabulary = None if words is None else CaseInsensitiveVocabulary(words)
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(self.model.labels)
-
-    def scores(self, texts: Sequence[str]) -> Floats:
-        return np.asarray(self.model.scores(texts))
-
-    def oracle(self, space: Space, objective: Objective) -> Oracle:
-        own: Oracle = self.model.oracle(space, objective) if self.gradients else TextOracle(self, space, objective)
-        return own
 
 
 class TextOracle:
@@ -186,7 +174,7 @@ class TextOracle:
     def cost(self, request: Request) -> tuple[Ints, Ints]:
         """One forward pass per row, except rows that the victim answers from memory."""
         forwards, backwards = np.ones(len(request), dtype=np.int64), np.zeros(len(request), dtype=np.int64)
-        if self.victim.has_memory:
+        if self.victim.capabilities.has_memory:
             if request.choices is not None:
                 texts = self._write(request.problems, request.choices)
             else:

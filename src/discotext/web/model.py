@@ -46,7 +46,7 @@ class SharedModel:
         """
         victim = self.attacker.victim
         self.attacker.find(WARM_UP)
-        if victim.gradients:
+        if victim.capabilities.gradients:
             self.attacker.attack(WARM_UP, words=2)
 
     def describe(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class SharedModel:
         ]
         return {
             "victim": victim.name,
-            "gradients": victim.gradients,
+            "gradients": victim.capabilities.gradients,
             "solvers": ["auto", *solvers],
             "compared": [name for name in COMPARED if name in solvers],
             "most_solvers": MOST_SOLVERS,

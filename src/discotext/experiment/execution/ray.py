@@ -67,7 +67,7 @@ class RayExecutor:
         with connect(self) as ray, suppress_worker_logs(ray):
             gpus = self.gpus
             if gpus is None:
-                gpus = 1 if job.victim.uses_gpu and ray.cluster_resources().get("GPU") else 0
+                gpus = 1 if job.victim.capabilities.uses_gpu and ray.cluster_resources().get("GPU") else 0
             fit, reason = count_places(ray, self.threads, gpus)
             if not fit and (self.workers is None or self.address is None):
                 raise ValueError(f"{reason}; ask for less or, if machines are still to come, set the number of workers")

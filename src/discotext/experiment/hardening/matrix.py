@@ -78,7 +78,7 @@ def holds(record: Record) -> bool:
 
 def choose_solver(victim: Victim) -> str:
     """The strongest search for a victim that is not too slow for hundreds of texts."""
-    return WITH_GRADIENTS if victim.gradients else WITHOUT_GRADIENTS
+    return WITH_GRADIENTS if victim.capabilities.gradients else WITHOUT_GRADIENTS
 
 
 def list_cells(
@@ -87,7 +87,7 @@ def list_cells(
     """The attacks on a hardened victim, beside the one it was built for. others: candidates of the user's choice."""
     solver = choose_solver(victim)
     yield Cell(TWICE, candidates, min(1.0, 2 * share), solver)
-    if victim.gradients:
+    if victim.capabilities.gradients:
         yield Cell(BLACK_BOX, candidates, share, WITHOUT_GRADIENTS)
     if isinstance(victim, Encoded):
         known = replace(

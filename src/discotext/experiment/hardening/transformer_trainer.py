@@ -70,7 +70,7 @@ def _fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, t
     """Fine-tune in place: AdamW, linear warm-up and decay, batches of similar length."""
     import torch
 
-    if recipe.weight and not victim.gradients:
+    if recipe.weight and not victim.capabilities.gradients:
         raise ValueError(f"{victim.name} accepts no vectors in place of tokens, so it has no gradients; use merged")
     model = victim.reader.model
     rng = np.random.default_rng(task.seed)

@@ -29,7 +29,7 @@ from discotext.victims.folder import write_folder
 from discotext.victims.neural.bounded import BOUNDS, BoundedWordOracle
 from discotext.victims.neural.networks import Network
 from discotext.victims.neural.oracle import WordOracle
-from discotext.victims.victim import Victim
+from discotext.victims.victim import Capabilities, Victim
 
 UNKNOWN = 0
 VOCABULARY, WEIGHTS = "vocabulary.txt", "weights.safetensors"
@@ -93,10 +93,6 @@ class NeuralVictim(Victim):
     table: (len(vocabulary), d), row 0 for unknown words. settings: how it was trained, for people to read.
     """
 
-    gradients = True
-    uses_gpu = True
-    vocabulary: Vocabulary
-
     def __init__(
         self,
         network: Network,
@@ -114,6 +110,7 @@ class NeuralVictim(Victim):
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network = network.to(device).eval().requires_grad_(False)
         self.vocabulary, self.labels, self.name = vocabulary, tuple(labels), name
+        self.capabilities = Capabilities(gradients=True, uses_gpu=True, vocabulary=vocabulary)
         self.table = table.detach().to(device)
         self.settings = settings or {}
 
