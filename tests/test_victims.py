@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import deque
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,8 @@ import pytest
 from discotext.core.objectives import Untargeted
 from discotext.core.oracle import BoundingOracle, DeletingOracle, Oracle, RelaxedOracle, UnavailableError
 from discotext.core.solution import Status
+from discotext.data.columns import Columns
+from discotext.data.examples import Examples
 from discotext.experiment.observation import Observer, WatchedVictim
 from discotext.search.loop import solve
 from discotext.solvers import Exact, Greedy
@@ -34,6 +37,7 @@ from discotext.victims.scikit import FLOOR, SklearnVictim, UntrustedError, load_
 from discotext.victims.score_reader import ScoreFormat
 from discotext.victims.victim import Capabilities, TextOracle, Victim, compute_scores
 from discotext.victims.wrapped import AdaptedVictim, WrappedVictim
+from tests.conftest import needs_torch
 from tests.tiny_models import classifier, word_pieces
 
 GOOD, BAD = "good fine great lovely nice".split(), "bad awful poor weak dull".split()
@@ -286,20 +290,20 @@ class EmbeddingFree:
         return np.zeros(len(problems)), np.zeros(len(alpha))
 
 
-def tiny_transformer(_):
+def tiny_transformer(names):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     from discotext.victims.huggingface import HuggingFaceVictim
 
     tokeniser = word_pieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *GOOD, *BAD, *THINGS])
-    return HuggingFaceVictim(classifier("Bert", len(tokeniser), num_labels=2), tokeniser)
+    return HuggingFaceVictim(classifier("Bert", len(tokeniser), id2label=names, num_labels=2), tokeniser)
 
 
 @pytest.fixture(params=MAKE)
 def victim(request, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     services: dict[str, Service] = {}
-    made = {**MAKE, "odd": lambda _: Odd(), "transformer": tiny_transformer}[request.param](services)
+    made = {**MAKE, "odd": lambda _: Odd(), **NAMED}[request.param](services)
     for service in services.values():
         threading.Thread(target=service.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield made
@@ -377,6 +381,121 @@ def test_numbers_for_named_classes_without_an_order_are_refused_through_a_wrappe
     for one in (named, wrap(named)):
         with pytest.raises(ValueError, match="which number means which"):
             load_examples(one, (["A good film", "A bad film"], [0, 1]))
+
+
+# --- labels of data, and classes of victims
+
+
+def by_name(texts):
+    return [{"spam ": logit(text), "ham": -logit(text)} for text in texts]
+
+
+OPINIONS = [f"A {word} {thing}" for word in [*GOOD, *BAD] for thing in THINGS]
+
+
+def named_transformer(_):
+    victim = tiny_transformer({0: "spam ", 1: "ham"})
+    scores = victim.scores(OPINIONS)
+    victim.reader.model.classifier.bias[1] -= float(np.median(scores[:, 1] - scores[:, 0]))
+    return victim
+
+
+class NamedService(Service):
+    """Names its classes: with an order in the form "labels", otherwise without."""
+
+    def scores(self, texts):
+        rows = [[logit(text), -logit(text)] for text in texts]
+        return {"scores": rows, "labels": ["spam ", "ham"]} if self.form == "labels" else by_name(texts)
+
+
+def named_pipeline(_):
+    model = pipeline()
+    model[-1].classes_ = np.array(["ham", "spam "])
+    return SklearnVictim(model)
+
+
+NAMED = {
+    "sklearn": named_pipeline,
+    "function": lambda _: FunctionVictim(by_name),
+    "function with labels": lambda _: FunctionVictim(by_name, labels=["spam ", "ham"]),
+    "transformer": named_transformer,
+    "http": lambda stack: HttpVictim(stack.setdefault("", NamedService("")).url),
+    "http with labels": lambda stack: HttpVictim(stack.setdefault("", NamedService("labels")).url),
+}
+UNORDERED = ("sklearn", "function", "http")
+# How data may write the class of a victim, and what the user maps.
+WRITTEN = {
+    "exactly": (lambda name, number: name, {}),
+    "in another case": (lambda name, number: name.strip().title(), {}),
+    "with a blank": (lambda name, number: f"{name.strip()} ", {}),
+    "mapped": (lambda name, number: name[0], {"h": "ham", "S": "spam"}),
+    "mapped from numbers": (lambda name, number: 7 + (name == "ham"), {"7": "SPAM", "8": "ham"}),
+    "as numbers": (lambda name, number: number, {}),
+    "as numbers, mapped": (lambda name, number: 5 + number, {"5": "0", "6": "1"}),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("victim", NAMED, indirect=True)
+def test_labels_mean_the_right_classes_or_are_refused_for_a_true_reason(victim, written, request, tmp_path):
+    truth = victim.scores(OPINIONS).argmax(axis=1).tolist()
+    assert set(truth) == {0, 1}
+    write, rename = WRITTEN[written]
+    rows = [{"text": text, "label": write(victim.labels[n], n)} for text, n in zip(OPINIONS, truth, strict=True)]
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    read = partial(load_examples, victim, str(tmp_path / "data.jsonl"), Columns(rename=rename))
+    if written.startswith("as numbers") and request.node.callspec.params["victim"] in UNORDERED:
+        with pytest.raises(ValueError, match="which number means which"):
+            read()
+    else:
+        assert read().labels.tolist() == truth
+
+
+def test_examples_that_were_numbered_before_are_refused_alike():
+    texts = ["A good film", "A bad film"]
+    with pytest.raises(ValueError, match="which number means which"):
+        load_examples(FunctionVictim(by_name), Examples.of(texts, [0, 1]))
+    # These were given names by the user.
+    assert load_examples(FunctionVictim(by_name), Examples.of(texts, [1, 0], ["ham", "spam"])).labels.tolist() == [1, 0]
+
+
+def test_classes_that_differ_in_case_are_told_apart_by_exact_spelling_only():
+    victim = FunctionVictim(lambda texts: [{"Spam": 0.0, "spam": logit(text)} for text in texts])
+    texts = ["A good film", "A bad film"]
+    found = load_examples(victim, (texts, ["spam", "Spam"]))
+    assert [victim.labels[number] for number in found.labels] == ["spam", "Spam"]
+    with pytest.raises(ValueError, match=r"'SPAM'.* differ in case only"):
+        load_examples(victim, (texts, ["spam", "SPAM"]))
+    renamed = Examples.of(texts, ["a", "A"], victim.labels, rename={"a": "spam", "A": "Spam"})
+    assert [victim.labels[number] for number in renamed.labels] == ["spam", "Spam"]
+    with pytest.raises(ValueError, match="'ab' and 'Ab', and the label 'AB' could be either"):
+        Examples.of(texts, ["ab", "AB"], victim.labels, rename={"ab": "spam", "Ab": "Spam"})
+
+
+@pytest.mark.parametrize("names", [("a", "b", "a"), ("a", "b", "a ")])
+def test_two_classes_of_one_name_are_refused(names):
+    class Double(Odd):
+        labels = names
+
+    with pytest.raises(ValueError, match="the classes 0 and 2 of odd are both called 'a'"):
+        load_examples(Double(), (["A good film"], ["a"]))
+    pytest.importorskip("transformers")
+    from discotext.victims.huggingface import HuggingFaceVictim
+
+    tokeniser = word_pieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *GOOD])
+    with pytest.raises(ValueError, match="both called 'a'"):
+        HuggingFaceVictim(classifier("Bert", len(tokeniser), id2label=dict(enumerate(names))), tokeniser)
+
+
+@needs_torch
+def test_a_model_that_predicts_a_number_is_refused():
+    pytest.importorskip("transformers")
+    from discotext.victims.huggingface import HuggingFaceVictim
+
+    tokeniser = word_pieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *GOOD])
+    model = classifier("Bert", len(tokeniser), num_labels=1, problem_type="regression")
+    with pytest.raises(ValueError, match="predicts a number, not a class"):
+        HuggingFaceVictim(model, tokeniser)
 
 
 def test_what_a_victim_can_do_is_declared_in_one_way():

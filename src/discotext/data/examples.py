@@ -20,11 +20,11 @@ from discotext.data.columns import choose_columns, pick
 from discotext.data.labels import (
     SWAPPED,
     are_unnamed,
-    fold,
     is_missing,
     look_like_texts,
     match_classes,
     number_labels,
+    rename_labels,
     shorten,
 )
 
@@ -58,7 +58,7 @@ class Examples:
     """Texts, their class numbers, and the names of the classes. Use `Examples.of` or `make_examples`, which check them.
 
     labels: (N,). source: the file or data set, for messages.
-    own: the names that the data itself uses for the classes, if the names are a victim's and the data has numbers.
+    own: the names that the data itself uses for the classes, where they are others.
     asked: the number of texts that a victim was asked about to label these, for what a run costs.
 
     >>> some = Examples.of(["fine film", "dull film", "good film"], ["positive", "negative", "positive"])
@@ -126,18 +126,18 @@ class Examples:
         >>> Examples.of(["fine", "dull"], ["pos", "neg"]).match(("POSITIVE", "NEGATIVE")).labels
         array([0, 1])
         """
-        new = {fold(old): name for old, name in (rename or {}).items()}
-        called = [new.get(fold(name), name) for name in self.names]
-        if names is None:
-            return replace(self, names=tuple(called), own=self.own or (self.names if rename else None))
         try:
+            called = [str(name) for name in rename_labels(self.names, rename or {})]
+            if names is None:
+                return replace(self, names=tuple(called), own=self.own or (self.names if rename else None))
             found = match_classes(called, names)
         except ValueError as error:
             raise ValueError(f"{SOURCE_NAMES.get(self.source, self.source)}: {error}") from None
         if found == list(range(len(names))) or len(found) > len(names) or are_unnamed(called) or are_unnamed(names):
-            return replace(self, names=tuple(called))  # by number; their numbers may differ, which is for others to say
+            # By number; their numbers may differ, which is for others to say.
+            return replace(self, names=tuple(called), own=None if tuple(called) == self.names else self.names)
         own = list(names)
-        for name, number in zip(self.own or self.names, found, strict=True):
+        for name, number in zip(self.names, found, strict=True):
             own[number] = name
         return replace(self, labels=np.array(found, dtype=np.int64)[self.labels], names=tuple(names), own=tuple(own))
 

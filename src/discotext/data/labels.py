@@ -116,19 +116,31 @@ def fold(name: str) -> str:
     return SHORT.get(folded, folded)
 
 
+def find_name(wanted: str, names: Sequence[str]) -> list[int]:
+    """Where a name is among others: where it is spelt exactly so, or else where it differs in case only.
+
+    Blanks around a name are no part of it.
+
+    >>> find_name("spam", ("Spam", "spam ")), find_name("SPAM", ("Spam", "spam")), find_name("Ham", ("ham", "spam"))
+    ([1], [0, 1], [0])
+    """
+    exact = [number for number, name in enumerate(names) if name.strip() == wanted.strip()]
+    return exact or [number for number, name in enumerate(names) if fold(name) == fold(wanted)]
+
+
 def are_unnamed(names: Sequence[str]) -> bool:
     """Whether classes have no names but their numbers: 0, 1, …, or LABEL_0, LABEL_1, …, as Hugging Face writes them.
 
     >>> are_unnamed(("0", "1")), are_unnamed(("LABEL_0", "LABEL_1")), are_unnamed(("1", "2"))
     (True, True, False)
     """
-    found = [UNNAMED.fullmatch(name) for name in names]
+    found = [UNNAMED.fullmatch(name.strip()) for name in names]
     return all(match is not None and int(match[1]) == number for number, match in enumerate(found))
 
 
 def are_numbers(names: Sequence[str]) -> bool:
     """Whether the names of classes are numbers, in any order."""
-    return all(WHOLE_NUMBER.fullmatch(name) for name in names)
+    return all(WHOLE_NUMBER.fullmatch(name.strip()) for name in names)
 
 
 def match_labels(labels: Iterable[Label], names: Sequence[str]) -> dict[Label, int]:
@@ -160,14 +172,11 @@ def _match_numbers(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]
 
 def _match_names(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]:
     found: dict[Label, int] = {}
-    folded = [fold(name) for name in names]
     first, second = _order_two(names)
     for label in map(str, wanted):
-        own, unnamed = fold(label), UNNAMED.fullmatch(label)
-        if label in names:
-            found[label] = names.index(label)
-        elif folded.count(own) == 1:
-            found[label] = folded.index(own)
+        own, unnamed, places = fold(label), UNNAMED.fullmatch(label), find_name(label, names)
+        if places:
+            found |= {label: places[0]} if len(places) == 1 else {}
         elif unnamed and are_unnamed(names):
             found[label] = int(unnamed[1])
         elif first != second and (pair := _find_pair(own, names)):
@@ -255,9 +264,15 @@ def number_labels(
     original = _read_labels(labels, make_error)
     read = original
     if rename:
-        new = {fold(str(read_label(old))): read_label(label) for old, label in rename.items()}
-        read = [new.get(fold(str(label)), label) for label in original]
-    _check_kind(read, labels, make_error)
+        try:
+            read = rename_labels(original, rename)
+        except ValueError as error:
+            raise make_error(None, str(error)) from None
+    shown = [
+        shorten(value) if old == new else f"{shorten(value)}, mapped to {shorten(new)}"
+        for value, old, new in zip(labels, original, read, strict=True)
+    ]
+    _check_kind(read, labels, shown, make_error)
     if names is None:
         number_of = _name_classes(read, make_error)
         names = tuple(map(str, number_of))
@@ -266,8 +281,7 @@ def number_labels(
     for row, label in enumerate(read):
         if label not in number_of:
             how = SWAPPED if look_like_texts(labels) else _explain_mapping(original[row], names)
-            mapped = "" if label == original[row] else f", mapped to {shorten(label)}"
-            raise make_error(row, _explain_unknown(label, f"{shorten(labels[row])}{mapped}", read, names, how))
+            raise make_error(row, _explain_unknown(label, shown[row], read, names, how))
     # What the data calls each class; a class without rows would be called by its position if others are.
     by_position = isinstance(read[0], int) and not are_numbers(names)
     own = [str(number) if by_position else name for number, name in enumerate(names)]
@@ -275,6 +289,23 @@ def number_labels(
         own[number_of[label]] = str(written)
     numbers = np.array([number_of[label] for label in read], dtype=np.int64)
     return numbers, tuple(names), None if tuple(own) == tuple(names) else tuple(own)
+
+
+def rename_labels(labels: Sequence[Label], rename: Mapping[str, str]) -> list[Label]:
+    """Labels with new names for some; ValueError if it is not certain which of two new names is meant.
+
+    >>> rename_labels(["Ham", "spam", 1], {"ham": "0", "1": "good"})
+    [0, 'spam', 'good']
+    """
+    old, new = [str(read_label(one)) for one in rename], [read_label(one) for one in rename.values()]
+    found: dict[Label, Label] = {}
+    for label in dict.fromkeys(labels):
+        places = find_name(str(label), old)
+        if len({new[place] for place in places}) > 1:
+            listed = " and ".join(shorten(old[place]) for place in places)
+            raise ValueError(f"--map-label names {listed}, and the label {shorten(label)} could be either; spell it so")
+        found[label] = new[places[0]] if places else label
+    return [found[label] for label in labels]
 
 
 def _read_labels(labels: Sequence[Any], make_error: MakeError) -> list[Label]:
@@ -287,15 +318,15 @@ def _read_labels(labels: Sequence[Any], make_error: MakeError) -> list[Label]:
     return read
 
 
-def _check_kind(read: Sequence[Label], labels: Sequence[Any], make_error: MakeError) -> None:
-    """Raise an error for a name among numbers, or a number among names."""
+def _check_kind(read: Sequence[Label], labels: Sequence[Any], shown: Sequence[str], make_error: MakeError) -> None:
+    """Raise an error for a name among numbers, or a number among names. shown: each label in a message."""
     kind = type(read[0])
     for row, label in enumerate(read):
         if type(label) is not kind:
             before = "numbers" if kind is int else "names"
             raise make_error(
                 row,
-                f"the label is {shorten(labels[row])}, but earlier labels are {before}, such as {shorten(labels[0])}; "
+                f"the label is {shown[row]}, but earlier labels are {before}, such as {shown[0]}; "
                 f"use either numbers or names for all{f'; {SWAPPED}' if look_like_texts(labels) else ''}",
             )
 
@@ -351,6 +382,8 @@ def _explain_unknown(label: Label, shown: str, read: Sequence[Label], names: Seq
             f"the label is {shown}, but the victim's classes have no names, only numbers, so which is which is not "
             f"certain; {how}"
         )
+    if isinstance(label, str) and len(find_name(label, names)) > 1:
+        return f"the label is {shown}, but there are classes that differ in case only, so spell it exactly; {classes}"
     return f"the label is {shown}, which is not one of the {len(names)} classes; {classes}; {how}"
 
 

@@ -28,7 +28,7 @@ from discotext.victims.function import PROBE
 from discotext.victims.model_files import check_files, check_size
 from discotext.victims.subword_model import SubwordModel
 from discotext.victims.subwords import SubwordOracle
-from discotext.victims.victim import Capabilities, TextOracle, Victim, compute_scores
+from discotext.victims.victim import Capabilities, TextOracle, Victim, check_distinct, compute_scores
 
 FOLDER_KIND, MODEL = "hf", "model"  # of a saved victim, and the folder inside that save_pretrained writes
 REASON = "a Hugging Face victim"
@@ -80,8 +80,14 @@ class HuggingFaceVictim(Victim):
                 f"{name!r} assigns several labels to a text; choose a single-label model, or write a Victim for one of "
                 "its labels"
             )
+        if model.config.problem_type == "regression":
+            raise ValueError(
+                f"{name!r} predicts a number, not a class (problem_type of its config.json is regression); choose a "
+                "classifier, or pass a function that compares the number with a threshold of yours"
+            )
         self.name = f"hf:{name}"
         names = [escape_unprintable(str(model.config.id2label.get(n, n))) for n in range(model.config.num_labels)]
+        check_distinct(names, f"{name!r} (id2label of its config.json)")
         self.labels = tuple(names) if len(names) > 1 else (f"not {names[0]}", names[0])
         self.reader = SubwordModel(model, tokeniser, device, batch, half)
 

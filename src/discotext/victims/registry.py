@@ -17,10 +17,10 @@ from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, list_texts, make_examples
 from discotext.data.files import read_table
-from discotext.data.labels import have_numbers, list_some
+from discotext.data.labels import are_numbers, are_unnamed, have_numbers, list_some, rename_labels
 from discotext.data.registry import check_data, has_name, load_data
 from discotext.victims.held import adopt, refuse
-from discotext.victims.victim import Victim, compute_scores
+from discotext.victims.victim import Victim, check_distinct, compute_scores
 from discotext.victims.wrapped import AdaptedVictim
 
 VICTIM_KINDS = (
@@ -88,8 +88,9 @@ def load_examples(
     most_queries: raise ValueError, and ask nothing, if more texts than this have no labels.
     """
     how = columns if isinstance(columns, Columns) else Columns(*columns)
+    check_distinct(victim.labels, victim.name)
     found, unlabelled = _read_examples(victim, data, how)
-    examples = _check_classes(victim, found)
+    examples = _check_classes(victim, found, how.rename)
     if limit is not None:
         examples = examples.sample(limit, seed)
     if not unlabelled:
@@ -103,15 +104,17 @@ def load_examples(
     return label_by_predictions(victim, examples)
 
 
-def _check_classes(victim: Victim, examples: Examples) -> Examples:
-    """The examples; ValueError if they do not have as many classes as the victim."""
+def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str] | None) -> Examples:
+    """The examples; ValueError if they do not have as many classes as the victim, or count those that it names."""
     if len(examples.names) != len(victim.labels):
         raise ValueError(
             f"{examples.source} has {len(examples.names)} classes ({list_some(examples.names)}), but "
             f"{victim.name} has {len(victim.labels)} ({list_some(victim.labels)}); "
             "use data with the victim's classes"
         )
-    if examples.own is not None and not victim.capabilities.ordered and not have_numbers(victim.labels):
+    called = [str(name) for name in rename_labels(examples.own or examples.names, rename or {})]
+    counted = are_numbers(called) or are_unnamed(called)
+    if counted and not victim.capabilities.ordered and not have_numbers(victim.labels):
         raise ValueError(
             f"the labels of {examples.source} are numbers, but {victim.name} names its classes "
             f"({list_some(victim.labels)}) and has no order of them, so which number means which is not "
@@ -128,7 +131,7 @@ def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, b
         table = read_table(data, columns.text, columns.label, labels=False)
         if table.labels is None:
             return Examples.of(table.texts, [0] * len(table.texts), victim.labels, table.source, table.rows), False
-        return _check_classes(victim, table.check(victim.labels, columns.rename)), True
+        return _check_classes(victim, table.check(victim.labels, columns.rename), columns.rename), True
     return load_examples(victim, data, columns), True
 
 

@@ -208,6 +208,18 @@ def check_shape(victim: Victim, texts: Sequence[str], found: Floats) -> None:
         )
 
 
+def check_distinct(names: Sequence[str], owner: str) -> None:
+    """Raise ValueError if two classes have the same name, blanks aside, so that a label could mean either."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names):
+        first = seen.setdefault(name.strip(), number)
+        if first != number:
+            raise ValueError(
+                f"the classes {first} and {number} of {owner} are both called {name.strip()[:60]!r}; give each a name "
+                "of its own"
+            )
+
+
 def _describe_bad(victim: Victim, text: str, scores: Floats) -> str | None:
     """What is wrong with the scores of a text, or None."""
     if np.isfinite(scores).all():
