@@ -288,8 +288,8 @@ def test_models_are_loaded_by_name(tmp_path, masked):
     ("name", "message"),
     [
         ("hf:", "names no model"),
-        ("hf:/nowhere/at/all", "there is no file or folder"),
-        ("hf:./nowhere.gguf", "there is no file or folder"),
+        ("hf:/nowhere/at/all", "there is no folder"),
+        ("hf:./nowhere.gguf", "there is no file"),
     ],
 )
 def test_what_cannot_be_loaded_is_named(name, message):

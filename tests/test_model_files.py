@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+import socket
 import struct
 import zipfile
 
@@ -14,7 +15,10 @@ from tests.tiny_models import classifier, word_pieces
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from discotext.victims import huggingface, model_files  # noqa: E402
+from discotext.language import load_language_model  # noqa: E402
+from discotext.text.continuation import Continuations  # noqa: E402
+from discotext.text.pretrained import SentenceEncoder  # noqa: E402
+from discotext.victims import huggingface, load_victim, model_files  # noqa: E402
 from discotext.victims.huggingface import HuggingFaceVictim  # noqa: E402
 from discotext.victims.neural.store import load_neural  # noqa: E402
 from discotext.victims.victim import compute_scores  # noqa: E402
@@ -198,6 +202,91 @@ def test_a_model_of_the_hub_is_looked_at_like_a_folder(folder, monkeypatch):
     configure(folder, vocab_size=10**9)
     with pytest.raises(ValueError, match="could not be downloaded"):
         huggingface.load_model("someone/model")
+
+
+# --- nothing is fetched that the user has not named
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Every attempt to connect, each of which fails."""
+    attempts = []
+
+    def refuse(*arguments, **settings):
+        attempts.append(arguments[1:])
+        raise OSError("no network in tests")
+
+    for method in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, method, refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    return attempts
+
+
+def load_alone(name):
+    """A loaded model without a tokenizer, whose name leads to that."""
+    model = classifier("Bert", len(PIECES))
+    model.config._name_or_path = name
+    return load_victim(model)
+
+
+LOADERS = {
+    "victim": HuggingFaceVictim,
+    "victim by name": lambda name: load_victim(f"hf:{name}"),
+    "model without its tokenizer": load_alone,
+    "sentence encoder": SentenceEncoder,
+    "language model": lambda name: load_language_model(f"hf:{name}"),
+    "masked language model": lambda name: load_language_model(f"masked:{name}"),
+    "scorer": lambda name: Continuations(name)._model,
+}
+
+
+@pytest.mark.parametrize("lost", ["config.json", "model.safetensors", "tokenizer*", "*"])
+@pytest.mark.parametrize("load", LOADERS.values(), ids=LOADERS)
+def test_a_folder_that_lacks_files_is_refused_and_nothing_is_looked_for_on_the_hub(folder, offline, load, lost):
+    for file in folder.glob(lost):
+        file.unlink()
+    if load is load_alone and lost in ("config.json", "model.safetensors"):
+        load(str(folder))  # the tokenizer is there
+    else:
+        with pytest.raises(ValueError) as caught:
+            load(str(folder))
+        assert "\n" not in str(caught.value)
+    assert offline == []
+
+
+@pytest.mark.parametrize("load", LOADERS.values(), ids=LOADERS)
+@pytest.mark.parametrize("path", ["./missing", "/missing/model", "~/missing-model", "one/two/three", "missing.gguf"])
+def test_a_path_where_nothing_is_is_not_looked_for_on_the_hub(path, offline, load):
+    if path == "missing.gguf" and load in (HuggingFaceVictim, LOADERS["victim by name"], load_alone):
+        pytest.skip("may be a name on the hub")
+    with pytest.raises(ValueError, match=r"there is no f|was found at") as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+    assert offline == []
+
+
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "_attn_implementation_internal"])
+def test_the_attention_that_a_configuration_names_is_not_used(folder, offline, key):
+    expected = HuggingFaceVictim(str(folder)).scores(["a good film"])
+    configure(folder, **{key: "someone/kernel"})
+    victim = HuggingFaceVictim(str(folder))
+    assert victim.reader.model.config._attn_implementation in ("sdpa", "eager")
+    assert np.array_equal(victim.scores(["a good film"]), expected)
+    assert SentenceEncoder(str(folder)).batched.model.config._attn_implementation in ("sdpa", "eager")
+    assert offline == []
+
+
+def test_loading_and_saving_draw_no_bars(folder, tmp_path, capfd):
+    HuggingFaceVictim(str(folder)).save(tmp_path / "saved")
+    assert capfd.readouterr() == ("", "")
+    assert transformers.logging.is_progress_bar_enabled()
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "nowhere"])
+def test_a_device_that_is_not_there_is_one_sentence(folder, device):
+    with pytest.raises(ValueError, match=f"the device '{device}' cannot be used") as caught:
+        HuggingFaceVictim(str(folder), device=device)
+    assert "\n" not in str(caught.value)
 
 
 # --- victims of our own

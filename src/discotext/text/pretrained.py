@@ -6,9 +6,10 @@ ever run. All of this needs the extra `hf`.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,34 +30,39 @@ LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 TextProgress = Callable[[str, int, int], None]  # called with what is being done, texts done, and texts in all
 
 
-def load_pretrained(name: str, kind: str, role: str) -> tuple[Any, Any]:
-    """Load a tokeniser and a model from a folder or the hub; a ValueError says why they cannot be loaded.
+def load_pretrained(name: str, kind: str, role: str, **settings: Any) -> tuple[Any, Any]:
+    """Load a tokeniser and a model from a folder, a GGUF file or the hub; a ValueError says why they cannot be loaded.
 
     A model with missing weights is refused, since the library would initialise them at random. Only a pooler may be
     missing, which is not used here.
     kind: a class of the library, such as "AutoModel". role: what the model is for, such as "a sentence encoder".
+    settings: further arguments for the model.
     """
     require("torch", extra="hf", reason=role)
     transformers = require("transformers", extra="hf", reason=role)
-    # A shell does not expand the tilde of `--option=~/model`.
-    folder = Path(name).expanduser()
-    if not folder.is_dir() and name.startswith(("/", ".", "~")):
-        raise ValueError(f"there is no folder {name!r} with {role}; name one written by save_pretrained")
-    where = str(folder) if folder.is_dir() else name
+    path = find_local(name, role, gguf=True)
+    where, common = str(path or name), dict[str, Any](local_files_only=path is not None)
+    packed = path is not None and path.suffix == ".gguf"
+    if path is not None and packed:
+        require("gguf", extra="hf", reason="a GGUF file")
+        where, common["gguf_file"] = str(path.parent), path.name
     try:
-        with silence(transformers, folder.is_dir()):
+        # Unpacking a GGUF file draws a bar of its own.
+        with silence(transformers, path is not None), redirect_stderr(io.StringIO()) if packed else nullcontext():
+            if not packed:
+                settings |= {"use_safetensors": True, "config": load_config(where, path is not None)}
             model, report = getattr(transformers, kind).from_pretrained(
-                where, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+                where, trust_remote_code=False, output_loading_info=True, **common, **settings
             )
-            tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+            tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False, **common)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         message = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise ValueError(
-            f"{name!r} cannot be loaded as {role}: {message}; name a folder written by save_pretrained, "
-            "or a model on the hub"
+            f"{name!r} cannot be loaded as {role}: {message}; name a folder written by save_pretrained, a model on the "
+            "hub, or a .gguf file"
         ) from None
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-    if missing:
+    missing = sorted(key for key in report.get("missing_keys", ()) if "pooler" not in key)
+    if missing and not packed:
         raise ValueError(
             f"{name!r} cannot be loaded as {role}: it lacks {missing[0]}, which would be initialised at random; "
             "choose a model that was trained for this"
@@ -64,6 +70,41 @@ def load_pretrained(name: str, kind: str, role: str) -> tuple[Any, Any]:
     if not has_vocabulary(tokeniser):
         raise ValueError(f"{name!r} has no tokeniser; save it in the same folder with tokenizer.save_pretrained")
     return tokeniser, model.eval()
+
+
+def find_local(name: str, role: str, gguf: bool = False) -> Path | None:
+    """The folder, or GGUF file if allowed, that a name means; None for a name on the hub.
+
+    Nothing but such a name is ever looked for there.
+
+    >>> find_local("someone/model", "a model") is None
+    True
+    """
+    # A shell does not expand the tilde of `--option=~/model`.
+    path = Path(name).expanduser()
+    is_gguf = gguf and path.suffix == ".gguf"
+    if path.is_dir() or (is_gguf and path.is_file()):
+        return path
+    if path.exists():
+        raise ValueError(f"{name!r} is not a folder with {role}; name one written by save_pretrained")
+    if is_gguf:
+        raise ValueError(f"there is no file {name!r} with {role}; name a .gguf file or a folder")
+    if not name or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
+        raise ValueError(
+            f"there is no folder {name!r} with {role}; name one written by save_pretrained, or a model on the hub"
+        )
+    return None
+
+
+def load_config(where: str | Path, local: bool) -> Any:
+    """The configuration of a model, without the attention that it asks for.
+
+    That could be the name of code on the hub, which the library would download and run; its own is used instead.
+    """
+    transformers = require("transformers", extra="hf", reason="a pretrained model")
+    config = transformers.AutoConfig.from_pretrained(where, trust_remote_code=False, local_files_only=local)
+    config._attn_implementation = None
+    return config
 
 
 def has_vocabulary(tokeniser: Any) -> bool:

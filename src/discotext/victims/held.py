@@ -106,11 +106,14 @@ def _find_tokenizer(model: Any) -> Victim:
     if not name:
         raise ValueError(f"the {kind} has no name by which its tokenizer could be found; {way}")
     transformers = require("transformers", extra="hf", reason="a Hugging Face model")
-    from discotext.text.pretrained import has_vocabulary, silence
+    from discotext.text.pretrained import find_local, has_vocabulary, silence
 
     try:
         with silence(transformers, True):
-            tokenizer = transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+            local = find_local(str(name), "a tokenizer") is not None
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                name, trust_remote_code=False, local_files_only=local
+            )
         found = has_vocabulary(tokenizer)
     except Exception as error:  # whatever the library raises about a name or a folder
         reason = describe_error(error)[:120]

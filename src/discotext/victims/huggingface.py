@@ -21,12 +21,12 @@ from discotext.core.wrappers import is_out_of_memory
 from discotext.support.errors import describe_error
 from discotext.support.extras import require
 from discotext.support.redaction import escape_unprintable
-from discotext.text.pretrained import has_vocabulary, silence
+from discotext.text.pretrained import find_local, has_vocabulary, load_config, silence
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
 from discotext.victims.function import PROBE
 from discotext.victims.model_files import check_files, check_size
-from discotext.victims.subword_model import SubwordModel
+from discotext.victims.subword_model import SubwordModel, choose_device
 from discotext.victims.subwords import SubwordOracle
 from discotext.victims.victim import Capabilities, TextOracle, Victim, check_distinct, compute_scores
 
@@ -58,6 +58,7 @@ class HuggingFaceVictim(Victim):
     ) -> None:
         if batch < 1:
             raise ValueError(f"batch is {batch}; choose 1 or more")
+        device = choose_device(device)
         if isinstance(model, str | Path):
             name = str(model).removeprefix("hf:")
             model, tokeniser = load_model(name)
@@ -99,8 +100,9 @@ class HuggingFaceVictim(Victim):
     ) -> None:
         inner = Path(folder) / MODEL
         inner.mkdir(parents=True, exist_ok=True)
-        self.reader.model.save_pretrained(inner, safe_serialization=True)
-        self.reader.tokeniser.save_pretrained(inner)
+        with silence(require("transformers", extra="hf", reason=REASON)):
+            self.reader.model.save_pretrained(inner, safe_serialization=True)
+            self.reader.tokeniser.save_pretrained(inner)
         written = sorted(path.relative_to(folder).as_posix() for path in inner.rglob("*") if path.is_file())
         write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, more or {}, written)
 
@@ -140,19 +142,21 @@ def load_model(name: str) -> tuple[Any, Any]:
     torch = require("torch", extra="hf", reason=REASON)
     if not name:
         raise ValueError("hf: is followed by no name; use hf:NAME for a model on the hub, or hf:FOLDER")
-    # A shell does not expand the tilde of `hf:~/model`.
-    folder = Path(name).expanduser()
-    with explain_loading_errors(name), silence(transformers, folder.is_dir()):
-        where = folder if folder.is_dir() else download(name)
+    folder = find_local(name, "a text classifier")
+    with explain_loading_errors(name):
+        where = folder or download(name)
         numbers = check_files(where)
         kind = transformers.AutoModelForSequenceClassification
-        config = transformers.AutoConfig.from_pretrained(where, trust_remote_code=False)
-        with torch.device("meta"):  # tensors on it have shapes but no memory
-            check_size(kind.from_config(config, trust_remote_code=False), numbers)
-        model, report = kind.from_pretrained(
-            where, use_safetensors=True, trust_remote_code=False, output_loading_info=True, ignore_mismatched_sizes=True
-        )
-        tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False)
+        with silence(transformers):
+            config = load_config(where, local=True)
+            with torch.device("meta"):  # tensors on it have shapes but no memory
+                check_size(kind.from_config(config, trust_remote_code=False), numbers)
+            settings: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+            model, report = kind.from_pretrained(
+                where, config=config, use_safetensors=True, output_loading_info=True, ignore_mismatched_sizes=True,
+                **settings,
+            )  # fmt: skip
+            tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
         check_loaded(report, tokeniser)
     return model, tokeniser
 
@@ -213,8 +217,6 @@ def describe_loading_error(name: str, folder: Path, error: BaseException) -> str
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__
     if folder.is_dir():
         return f"the folder {name!r} cannot be loaded as a text classifier: {message}"
-    if name.startswith(("/", ".", "~")) or name.count("/") > 1:
-        return f"there is no folder {name!r}; give one written by save_pretrained, or a model on the hub"
     return (
         f"{name!r} is not a local folder and could not be downloaded from the Hugging Face hub ({message}); "
         "check the name and the network, or give a folder written by save_pretrained"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from discotext.core.arrays import Floats, Ints, ranges
 from discotext.core.embedding import to_numpy
 from discotext.core.padding import group_by_length, largest_first
+from discotext.support.extras import require
 from discotext.text.pretrained import LONE_SURROGATES, TOKENS_PER_TEXT, find_longest
 
 if TYPE_CHECKING:
@@ -48,6 +49,18 @@ class Tokens:
         return ranges(self.starts[rows], self.lengths[rows])
 
 
+def choose_device(wanted: str | None) -> str:
+    """The name of a device that can be used: the one that is wanted, or else a GPU if there is one."""
+    torch = require("torch", extra="hf", reason="a Hugging Face victim")
+    name = wanted or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=name)
+    except (AssertionError, RuntimeError) as error:  # a build without CUDA ends in an assertion
+        reason = (str(error).splitlines() or [""])[0]
+        raise ValueError(f"the device {name!r} cannot be used ({reason}); choose another, such as cpu") from None
+    return name
+
+
 class SubwordModel:
     """A sequence classifier and its tokeniser: on its device, in evaluation mode, frozen.
 
@@ -58,7 +71,7 @@ class SubwordModel:
     def __init__(self, model: Any, tokeniser: Any, device: str | None, batch: int, half: bool) -> None:
         import torch
 
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = torch.device(choose_device(device))
         if half and self.device.type != "cuda":
             raise ValueError(f"half precision needs a GPU, but the model runs on {self.device.type}; set half=False")
         self.model = model.to(self.device).eval().requires_grad_(False)
