@@ -59,11 +59,13 @@ def test_a_model_without_gradients_gets_slopes_from_a_stand_in(bart):
     assert found["solvers"]["disco"]["backwards"] == 0
 
 
-def test_check_says_that_there_are_no_gradients(bart):
+def test_check_names_the_solver_that_attack_chooses(bart):
     done = discotext(bart, "check", "--json")
     assert "Traceback" not in done.stderr
     findings = {one["name"]: one for one in json.loads(done.stdout)["findings"]}
-    assert "none;" in findings["gradients"]["says"]
+    (chosen,) = json.loads(discotext(bart, "attack", "--json").stdout)["solvers"]
+    assert "none of its own" in findings["gradients"]["says"]
+    assert chosen in findings["gradients"]["says"]
 
 
 def test_a_solver_that_needs_gradients_is_refused_before_any_work(bart):

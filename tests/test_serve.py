@@ -16,13 +16,15 @@ for needed in ("starlette", "uvicorn"):
     pytest.importorskip(needed, reason="the extra web is not installed")
 
 from click.testing import CliRunner  # noqa: E402
+from hypothesis import example, given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
 
 import discotext  # noqa: E402
 from discotext.cli import cli  # noqa: E402
 from discotext.core.oracle import UnavailableError  # noqa: E402
 from discotext.victims.remote import HttpVictim  # noqa: E402
 from discotext.web.app import AT_ONCE, MOST_BYTES, read_files  # noqa: E402
-from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS  # noqa: E402
+from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS, RequestError, read_attack, read_look  # noqa: E402
 from discotext.web.turns import Turns  # noqa: E402
 from tests.conftest import heed_ctrl_c, needs_torch  # noqa: E402
 from tests.page_server import (  # noqa: E402
@@ -312,6 +314,8 @@ def test_a_request_that_cannot_be_answered_is_told_why(server, victim, asked, se
         ({"solvers": "greedy"}, "give a list of 1 to 4 names"),
         ({"solvers": ["greedy", "greedy"]}, "a solver is given twice"),
         ({"solvers": ["viterbi"]}, "there is no solver 'viterbi'"),
+        ({"solvers": [[]]}, "there is no solver []"),
+        ({"solvers": [{"auto": 1}]}, "there is no solver {'auto': 1}"),
         ({"passes": 0}, "passes is 0; choose a whole number"),
         ({"seed": -1}, "seed is -1; choose a whole number"),
     ],
@@ -320,6 +324,39 @@ def test_an_attack_that_cannot_be_made_is_told_why(server, victim, asked, senten
     status, _, body = request(server.address, "api/attack", {"text": TEXT, **asked})
     assert status == 400
     assert sentence in json.loads(body)["error"]
+
+
+def test_values_that_are_nested_deeply_are_refused(server, victim):
+    for field in ("text", "words", "solvers"):
+        nested = b"[" * 900 + b"]" * 900
+        raw = b'{"text": "a", "%b": %b}' % (field.encode(), nested)
+        status, _, body = request(server.address, "api/attack", raw=raw)
+        assert status == 400
+        assert len(json.loads(body)["error"]) < 300
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["auto", "disco"]),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(["text", "words", "solvers", "target", "seed", "passes", "what"])
+
+
+@given(ANY_JSON | st.dictionaries(FIELDS, ANY_JSON), st.booleans())
+@example({"text": "a", "solvers": [[]]}, True)
+def test_whatever_is_sent_is_a_request_or_refused_in_one_sentence(raw, attacks):
+    said = None
+    try:
+        asked = (read_attack if attacks else read_look)({"text": TEXT, **raw} if isinstance(raw, dict) else raw)
+    except RequestError as error:
+        said = str(error).splitlines()
+    if said is not None:
+        assert len(said) == 1
+        return
+    numbers = (asked.words, asked.target, asked.seed, asked.passes) if attacks else (asked.words,)
+    assert {type(number) for number in numbers} <= {int, type(None)}
+    assert not attacks or {type(name) for name in asked.solvers} == {str}
 
 
 def test_what_only_the_model_can_refuse_comes_as_an_event(server, victim):

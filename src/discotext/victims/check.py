@@ -79,7 +79,8 @@ def check_victim(
         found += _check_gradients(oracle, space, seed)
         found += _check_masking(victim, examples, predictions(scores) == examples.labels, finder)
     else:
-        found.append(Finding("gradients", "note", "none; only solvers that need no gradients can be used"))
+        says = "none of its own; by default, an attack learns a surrogate from its answers, whose slopes disco uses"
+        found.append(Finding("gradients", "note", f"{says} (--surrogate none: solvers without gradients only)"))
     return found
 
 

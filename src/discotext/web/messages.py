@@ -7,6 +7,7 @@ differently from Python, so offsets would not agree.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from discotext.experiment.record import Change
 from discotext.solvers import SOLVERS
 from discotext.text.words import split
 
+show = reprlib.repr  # any value in a message: short, and however deep it is nested
 MOST_CHARACTERS, MOST_WORDS = 20_000, 2_000
 MOST_SOLVERS = 4  # side by side
 MOST_PASSES = 100_000  # of a proof
@@ -72,7 +74,7 @@ def _read_object(raw: Any, known: Sequence[str]) -> Mapping[str, Any]:
         raise RequestError(f"the request is not a JSON object; expected the keys {', '.join(known)}")
     for name in raw:
         if name not in known:
-            raise RequestError(f"there is no {str(name)[:40]!r}; expected the keys {', '.join(known)}")
+            raise RequestError(f"there is no {show(name)}; expected the keys {', '.join(known)}")
     return raw
 
 
@@ -99,16 +101,16 @@ def _read_whole(given: Mapping[str, Any], name: str, least: int, most: int) -> i
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise RequestError(f"{name} is {str(value)[:40]}; choose a whole number from {least} to {most:,}")
+        raise RequestError(f"{name} is {show(value)}; choose a whole number from {least} to {most:,}")
     return value
 
 
 def _read_solvers(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not 1 <= len(raw) <= MOST_SOLVERS:
-        raise RequestError(f"solvers is {str(raw)[:60]}; give a list of 1 to {MOST_SOLVERS} names")
+        raise RequestError(f"solvers is {show(raw)}; give a list of 1 to {MOST_SOLVERS} names")
     for name in raw:
-        if name != "auto" and name not in SOLVERS:
-            raise RequestError(f"there is no solver {str(name)[:40]!r}; choose auto or one of {', '.join(SOLVERS)}")
+        if not isinstance(name, str) or (name != "auto" and name not in SOLVERS):
+            raise RequestError(f"there is no solver {show(name)}; choose auto or one of {', '.join(SOLVERS)}")
     if len(set(raw)) < len(raw):
         raise RequestError("a solver is given twice; give each once")
     return tuple(raw)
