@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def victim(tmp_path):
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Other tests may have loaded it here, and workers would then take their time to do so too."""
-    monkeypatch.setattr(processes, "WorkerSettings", lambda threads: WorkerSettings(threads, torch=False))
+    monkeypatch.setattr(processes, "WorkerSettings", partial(WorkerSettings, torch=False))
 
 
 def attacked(victim, **more):
@@ -241,6 +242,19 @@ def test_threads_are_set_before_a_worker_begins_for_numpy_looks_at_once(tmp_path
     )
     found = compare(f"py:{file}:scores", (TEXTS, LABELS), ["greedy"], words=0, executor=Processes(1, threads=3))
     assert {record.predicted for record in found.records} == {1}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "found"),
+    [(None, None, WorkerSettings(4, False, False)), (3, None, WorkerSettings(3, True, False)),
+     (3, 2, WorkerSettings(2, True, False))],
+)  # fmt: skip
+def test_a_worker_gets_the_threads_that_were_asked_for_or_its_share_of_the_processors(given, asked, found, monkeypatch):
+    monkeypatch.setattr("discotext.support.threads.chosen", given)
+    monkeypatch.setattr("discotext.support.threads.count_processors", lambda: 8)
+    monkeypatch.setattr(processes, "ProcessPool", lambda job, settings: settings)
+    monkeypatch.setattr(processes, "schedule", lambda pool, *_: pool)
+    assert Processes(2, asked).run(None, []) == found
 
 
 def test_settings_that_make_no_sense_are_refused():

@@ -20,7 +20,7 @@ LAYERS = "version support core search solvers theory text language data victims 
 LAYERS += "web cli __main__".split()
 # The same inside each folder.
 ORDER = {
-    "support": "errors extras files garbage intervals keywords lazy progress redaction plain_text",
+    "support": "errors extras files garbage intervals keywords lazy progress redaction plain_text threads",
     "core": "arrays gain_model objectives padding problem reach chain_reach embedding oracle learning_oracle "
     "relaxation penalty rounding sampling solution swaps wrappers cache multilinear oracle_check",
     "search": "cost tuning solver beam branch_and_bound climbing enumeration frank_wolfe frugal nbest paths population "

@@ -145,6 +145,31 @@ def toy(n=240, seed=0):
 SETTINGS = {"hidden": 16, "epochs": 4, "batch": 16, "seed": 1}
 
 
+def test_a_network_is_trained_and_attacked_by_one_thread_that_others_need_not_wait_for(monkeypatch):
+    seen, forward, before = [], Network.forward, torch.get_num_threads()
+
+    def watch(self, vectors, lengths):
+        seen.append(torch.get_num_threads())
+        if vectors.requires_grad:
+            vectors.register_hook(lambda _: seen.append(torch.get_num_threads()))
+        return forward(self, vectors, lengths)
+
+    monkeypatch.setattr(Network, "forward", watch)
+    monkeypatch.setattr("discotext.support.threads.chosen", None)
+    torch.set_num_threads(2)
+    try:
+        train(toy(40), load_packaged_vectors(), TrainingSettings(tune_vectors=True, **{**SETTINGS, "epochs": 1}))
+        trained = len(seen)
+        for kind in KINDS:
+            where = space(TEXTS[:3])
+            solve(where.batch, tiny(kind).oracle(where, Untargeted([0, 0, 0])), Disco())
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert 0 < trained < len(seen)
+    assert set(seen) == {1}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_learns(kind):
     # So few steps leave the averages of batch normalisation behind for some epochs.

@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -109,7 +110,7 @@ def victim(tmp_path):
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Other tests may have loaded it here, and workers would then take their time to do so too."""
-    monkeypatch.setattr(on_ray, "WorkerSettings", lambda threads: WorkerSettings(threads, torch=False))
+    monkeypatch.setattr(on_ray, "WorkerSettings", partial(WorkerSettings, torch=False))
 
 
 def attacked(victim, solvers=("greedy", "random"), **more):

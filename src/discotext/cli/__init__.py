@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discotext.support.threads import prepare_threads
 from discotext.version import __version__
 
 WIDTH = 100  # columns of a help page at most
@@ -105,4 +106,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line. Errors end in one sentence and status 1, a wrong command line in status 2."""
+    prepare_threads()
     cli(prog_name="discotext")

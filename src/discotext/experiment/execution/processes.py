@@ -18,6 +18,7 @@ from discotext.experiment.execution.scheduler import Answer, Lost, Notify, ignor
 from discotext.experiment.execution.worker import Worker, WorkerSettings, make_portable
 from discotext.experiment.job import Job, Task, Unit
 from discotext.experiment.record import Record
+from discotext.support import threads
 
 HERE = "this machine"
 
@@ -27,8 +28,9 @@ class Processes:
     """Several processes on this machine; where there are GPUs, each takes the next.
 
     workers: how many.
-    threads: threads of the victim's framework in each worker; the default is cores ÷ workers. With the same number of
-        threads, records are the same to the last bit, whatever the number of workers.
+    threads: threads of the victim's framework in each worker; the default is OMP_NUM_THREADS or, if that is not
+        set, cores ÷ workers, and one for the networks of `discotext train`. With the same number of threads, records
+        are the same to the last bit, whatever the number of workers.
     time_limit: seconds for the texts of a unit. When they are over, the texts are done again in halves, and a text that
         takes too long alone gets a record that says so.
     """
@@ -43,8 +45,9 @@ class Processes:
         check_limit(self.time_limit)
 
     def run(self, job: Job, units: Sequence[Unit], notify: Notify = ignore) -> Iterator[list[Record]]:
-        threads = self.threads or max(1, (os.cpu_count() or 1) // self.workers)
-        return schedule(ProcessPool(job, WorkerSettings(threads)), self.workers, job, units, self.time_limit, notify)
+        asked = self.threads or threads.chosen
+        settings = WorkerSettings(asked or max(1, threads.count_processors() // self.workers), asked is not None)
+        return schedule(ProcessPool(job, settings), self.workers, job, units, self.time_limit, notify)
 
 
 @contextmanager
@@ -93,7 +96,7 @@ class ProcessWorker:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs, place, settings), daemon=True)
-        with environment(OMP_NUM_THREADS=str(settings.threads)):  # NumPy reads it when it is loaded
+        with environment(**threads.make_environment(settings.threads)):  # libraries read them when they are loaded
             self.process.start()
         theirs.close()
         # A pipe holds only so much until it is read, and nothing should wait for that.

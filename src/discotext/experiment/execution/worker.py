@@ -14,13 +14,19 @@ from discotext.experiment.execution.scheduler import Answer, Ready
 from discotext.experiment.job import Job, Task
 from discotext.experiment.task import TaskRunner
 from discotext.support.extras import flush_denormals_globally
+from discotext.support.threads import choose_small, make_environment
 
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """Threads of a worker. torch: whether the process that starts it has loaded PyTorch, as the victim then will."""
+    """Threads of a worker.
+
+    chosen: whether the user has asked for so many; otherwise small networks use one. torch: whether the process that
+    starts it has loaded PyTorch, as the victim then will.
+    """
 
     threads: int
+    chosen: bool = True
     torch: bool = field(default_factory=lambda: "torch" in sys.modules)
 
 
@@ -29,7 +35,8 @@ class Worker:
 
     def __init__(self, settings: WorkerSettings, number: int = 0) -> None:
         # Before any framework is loaded.
-        os.environ["OMP_NUM_THREADS"] = str(settings.threads)
+        os.environ.update(make_environment(settings.threads))
+        choose_small(settings.threads if settings.chosen else None)
         if settings.torch:
             flush_denormals_globally()
             torch = importlib.import_module("torch")

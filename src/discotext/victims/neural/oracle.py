@@ -11,6 +11,7 @@ from discotext.core.arrays import Floats, Ints
 from discotext.core.embedding import EmbeddingOracle
 from discotext.core.objectives import Objective
 from discotext.core.problem import Batch
+from discotext.support.threads import limit_threads
 from discotext.victims.neural.networks import Network
 
 
@@ -31,6 +32,9 @@ class WordOracle(EmbeddingOracle):
     ) -> None:
         super().__init__(batch, ids, table, network, objective)
         self.network, self.score_rows = network, score_rows
+
+    score = limit_threads()(EmbeddingOracle.score)
+    relaxed = limit_threads()(EmbeddingOracle.relaxed)
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
         """Return the scores of the original texts, each without one word."""

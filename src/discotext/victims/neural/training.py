@@ -28,6 +28,7 @@ from discotext.core.arrays import Ints
 from discotext.core.embedding import flush_denormals
 from discotext.core.objectives import predictions
 from discotext.data.examples import Examples
+from discotext.support.threads import limit_threads
 from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, MergedWords
 from discotext.text.vectors import WordVectors
@@ -169,7 +170,7 @@ def train(
 
     best: dict[str, Tensor] = {}
     try:
-        with flush_denormals():
+        with flush_denormals(), limit_threads():
             idle = 0
             for _ in _run_epochs(network, table, rows, kept.labels, settings, state, report, options):
                 accuracy = held_out.measure_accuracy(make_victim())

@@ -22,6 +22,7 @@ from discotext.core.arrays import Floats, Ints
 from discotext.core.embedding import to_numpy
 from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.padding import group_by_length
+from discotext.support.threads import limit_threads
 from discotext.text.space import Space
 from discotext.text.vectors import Vectors, WordVectors
 from discotext.text.words import split
@@ -118,6 +119,7 @@ class NeuralVictim(Victim):
         """Return (N, C) logits of texts."""
         return self.score_rows(self.vocabulary.read(texts))
 
+    @limit_threads()
     def score_rows(self, rows: Sequence[Ints]) -> Floats:
         """Return (N, C) logits of texts given as rows of the table."""
         found = np.empty((len(rows), len(self.labels)))

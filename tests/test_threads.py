@@ -1,0 +1,101 @@
+"""The number of threads, and how they wait."""
+
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+
+from discotext.support import threads
+
+
+@pytest.mark.parametrize(
+    ("files", "quota"),
+    [
+        ({}, math.inf),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}, 1.5),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, math.inf),
+        # A group is limited by those above it.
+        (
+            {
+                "proc/self/cgroup": "0::/pod/task\n",
+                "sys/fs/cgroup/pod/cpu.max": "200000 100000\n",
+                "sys/fs/cgroup/pod/task/cpu.max": "max 100000\n",
+            },
+            2.0,
+        ),
+        # Version 1: the path is the host's, and the container sees its own limit at the top.
+        (
+            {
+                "proc/self/cgroup": "5:memory:/docker/1f\n4:cpu,cpuacct:/docker/1f\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+                "sys/fs/cgroup/memory/cpu.max": "1 100000\n",
+            },
+            0.5,
+        ),
+        (
+            {
+                "proc/self/cgroup": "4:cpu,cpuacct:/\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            math.inf,
+        ),
+    ],
+)
+def test_the_quota_is_the_least_of_all_groups(files, quota, tmp_path):
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert threads.read_quota(tmp_path) == quota
+
+
+@pytest.mark.parametrize(("quota", "number"), [(0.2, 1), (1.5, 2), (math.inf, 4)])
+def test_processors_are_those_bound_within_the_quota(quota, number, monkeypatch):
+    monkeypatch.setattr(threads, "count_bound_processors", lambda: 4)
+    monkeypatch.setattr(threads, "read_quota", lambda: quota)
+    assert threads.count_processors() == number
+
+
+COMMAND = """
+import os, sys
+from discotext.support import threads
+threads.count_bound_processors, threads.read_quota = lambda: 4, lambda: 2.0
+from discotext.cli import main
+try:
+    main()
+finally:
+    shown = os.environ["OMP_WAIT_POLICY"], os.environ["OMP_NUM_THREADS"]
+    print(*shown, threads.chosen, "torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({}, "passive 2 None False"),
+        ({"OMP_NUM_THREADS": "3,1"}, "passive 3,1 3 False"),
+        ({"OMP_WAIT_POLICY": "active"}, "active 2 None False"),
+    ],
+)
+def test_a_command_sets_what_the_user_has_not_before_pytorch_is_loaded(given, shown):
+    kept = {name: value for name, value in os.environ.items() if name not in (threads.NUMBER, *threads.WAITING)}
+    line = [sys.executable, "-c", COMMAND, "--version"]
+    done = subprocess.run(line, env=kept | given, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == shown
+
+
+def test_a_small_network_uses_one_thread_or_as_many_as_asked_for_and_gives_the_others_back(monkeypatch):
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        for chosen, used in ((None, 1), (3, 3)):
+            monkeypatch.setattr(threads, "chosen", chosen)
+            with threads.limit_threads():
+                assert torch.get_num_threads() == used
+            assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
