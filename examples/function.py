@@ -1,6 +1,6 @@
 """Attack a plain Python function: a word list of the kind that many teams filter texts with.
 
-    pip install "discotext[demo]"
+    pip install ".[demo]"
     python examples/function.py [TEXTS]
 
 Prints how far synonyms lower its accuracy, and which swaps flip it. Any function from texts to scores can be attacked

@@ -1,6 +1,6 @@
 """Adversarial training in one round: attack a model, train on what was found, and attack again.
 
-    pip install "discotext[demo]"
+    pip install ".[demo]"
     python examples/harden.py [SENTENCES [UNSEEN]]
 
 Trains an LSTM on film reviews, attacks the sentences it was trained on, trains a second one on these sentences and the

@@ -1,6 +1,6 @@
 """Attack a Hugging Face model that is already in memory, with gradients through its subwords.
 
-    pip install "discotext[demo,hf]"
+    pip install ".[demo,hf]"
     python examples/hugging_face_model.py [TEXTS] [FOLDER]
 
 FOLDER is a text classifier with the classes negative and positive, as written by save_pretrained. Without it, a tiny

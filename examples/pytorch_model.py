@@ -1,6 +1,6 @@
 """Attack your own PyTorch model with its gradients: any module that begins with an embedding.
 
-    pip install "discotext[demo]"
+    pip install ".[demo]"
     python examples/pytorch_model.py [TEXTS]
 
 A victim has a name, labels and scores of texts; one that declares gradients also has an oracle, which feeds it vectors.

@@ -1,6 +1,6 @@
 """Attack a model on Ray: on the cores of this machine or on all machines of a cluster, with the same code.
 
-    pip install "discotext[demo,sklearn,ray]"
+    pip install ".[demo,sklearn,ray]"
     python examples/ray_cluster.py [TEXTS] [ADDRESS]      # ADDRESS: auto, HOST:6379 or ray://HOST:10001
 
 The pipeline that is fitted here is sent to the workers. If a worker dies, its texts are attacked again; if this

@@ -1,6 +1,6 @@
 """Attack a scikit-learn pipeline: how does accuracy fall as the budget grows?
 
-    pip install "discotext[demo,sklearn]"
+    pip install ".[demo,sklearn]"
     python examples/sklearn_pipeline.py [TEXTS]
 
 Trains TF-IDF with logistic regression and plots its accuracy for several budgets. Exact search is often feasible for a

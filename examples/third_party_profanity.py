@@ -1,6 +1,6 @@
 """Attack a third-party profanity detector: a linear support vector machine on words.
 
-    pip install alt-profanity-check "discotext[demo]"
+    pip install alt-profanity-check ".[demo]"
     python examples/third_party_profanity.py [TEXTS]
     discotext attack py:examples/third_party_profanity.py:scores comments.csv --solver greedy
 

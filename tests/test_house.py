@@ -11,6 +11,7 @@ import pytest
 
 import discotext
 from discotext.solvers import Disco
+from discotext.support.extras import explain_install
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
@@ -237,7 +238,7 @@ def test_a_missing_extra_is_named():
         "from discotext.core import EmbeddingOracle\n"
         "EmbeddingOracle(d.Batch.of([]), [], None, None)",
     )
-    assert 'pip install "discotext[torch]"' in done.stderr.splitlines()[-1]
+    assert explain_install("torch") in done.stderr.splitlines()[-1]
 
 
 def test_no_file_is_longer_than_400_lines():

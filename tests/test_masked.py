@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from discotext.support.extras import explain_install
 from discotext.text.candidates import Candidates, make_candidates
 from discotext.text.masked_lm import MaskedModel, SentenceSimilarity, cut_window
 from discotext.text.words import WordContext, split
@@ -76,7 +77,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
 def test_the_extra_is_named_when_it_is_missing():
     code = "import sys; sys.modules['transformers'] = None\nfrom discotext.text.masked_lm import *\nMaskedModel('x')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert 'pip install "discotext[hf]"' in done.stderr.splitlines()[-1]
+    assert explain_install("hf") in done.stderr.splitlines()[-1]
 
 
 def test_context_dependent_candidates_are_not_cached_across_sentences(folder):

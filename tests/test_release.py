@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from scripts.check_version import check_tag, read_versions
 
+from discotext.support.extras import explain_install
+from discotext.version import RELEASED
+
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
@@ -68,6 +71,21 @@ def test_only_a_dated_version_with_its_own_tag_is_released(tmp_path, tag, versio
     else:
         with pytest.raises(SystemExit, match=message):
             check_tag(tag, tmp_path)
+
+
+def test_advice_to_install_works_before_and_after_the_first_release():
+    said = [ROOT / "README.md", ROOT / "examples" / "robustness.yml", *(ROOT / "docs").rglob("*.md")]
+    for path in said:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if re.search(r'pip install .*"(discotext|\.)\[', line):
+                by_name = re.search(r'"discotext\[[a-z,]+\]"', line) is not None
+                assert by_name == RELEASED, f"{path.relative_to(ROOT)}: {line}"
+    assert ("discotext[hf]" in explain_install("hf")) == RELEASED
+
+
+def test_the_readme_names_every_extra():
+    (line,) = re.findall(r"Extras: (.*?)\. ", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", line)) - {"serve"} == set(PROJECT["optional-dependencies"])
 
 
 # Licences

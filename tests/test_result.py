@@ -16,6 +16,7 @@ from discotext.experiment.flipped import choose_flipped
 from discotext.experiment.record import Change
 from discotext.experiment.report import make_page
 from discotext.experiment.run import read_run
+from discotext.support.extras import explain_install
 
 VOID = {"meta", "br", "input", "link"}
 HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)> \x1b[31m & purchased it'
@@ -366,7 +367,7 @@ def test_a_missing_package_is_answered_with_the_extra(package, method):
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert last == (
-        f'ImportError: Result.{method}() needs {package}, which is not installed; run pip install "discotext[notebook]"'
+        f"ImportError: Result.{method}() needs {package}, which is not installed; run {explain_install('notebook')}"
     )
 
 

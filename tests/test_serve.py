@@ -22,6 +22,7 @@ from hypothesis import strategies as st  # noqa: E402
 import discotext  # noqa: E402
 from discotext.cli import cli  # noqa: E402
 from discotext.core.oracle import UnavailableError  # noqa: E402
+from discotext.support.extras import explain_install  # noqa: E402
 from discotext.victims.remote import HttpVictim  # noqa: E402
 from discotext.web.app import AT_ONCE, MOST_BYTES, read_files  # noqa: E402
 from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS, RequestError, read_attack, read_look  # noqa: E402
@@ -547,7 +548,7 @@ def test_a_missing_extra_is_named(command):
     done = subprocess.run([sys.executable, "-c", code, *command[3:]], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        'discotext: discotext serve needs uvicorn, which is not installed; run pip install "discotext[web]"'
+        f"discotext: discotext serve needs uvicorn, which is not installed; run {explain_install('web')}"
     )
 
 

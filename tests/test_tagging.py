@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discotext.support.extras import explain_install
 from discotext.text import tagging
 from discotext.text.tag_features import extract_features, mix_hashes, remove_markup
 from discotext.text.tagging import PENN_TAGS, LightTagger, align_tags, make_tagger
@@ -135,7 +136,7 @@ def test_an_unknown_name_is_refused_with_the_known_names():
 
 def test_without_spacy_the_extra_is_named():
     done = run("import sys; sys.modules['spacy'] = None\nimport discotext.text.tagging as t\nt.make_tagger('spacy')")
-    assert 'pip install "discotext[spacy]"' in done.stderr.splitlines()[-1]
+    assert explain_install("spacy") in done.stderr.splitlines()[-1]
 
 
 def fake_spacy(monkeypatch, **parts):

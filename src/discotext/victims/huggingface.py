@@ -207,7 +207,7 @@ def explain_loading_errors(name: str) -> Iterator[None]:
 
 def is_missing_extra(error: BaseException) -> bool:
     """Return whether an error is the one that `require` raises."""
-    return isinstance(error, ImportError) and "pip install" in str(error) and "discotext[" in str(error)
+    return isinstance(error, ImportError) and "which is not installed; run pip install" in str(error)
 
 
 def describe_loading_error(name: str, folder: Path, error: BaseException) -> str:
