@@ -13,10 +13,12 @@ from discotext.experiment.hardening.harden import Budgets, choose
 from discotext.experiment.hardening.matrix import OWN, PAST, TWICE, NotMerged
 from discotext.experiment.hardening.outcome import Trial
 from discotext.experiment.hardening.recipe import Recipe
+from discotext.experiment.hardening.trainers import make_trainer
 from discotext.text.candidates import Candidates
 from discotext.text.merging import MergedWords
 from discotext.text.sources import SynonymList
 from discotext.text.words import WordContext, split
+from discotext.victims.encoded import Encoded
 from tests.conftest import needs_sklearn, needs_torch
 
 SYNONYMS = {"good": ["decent", "fine"], "decent": ["good"], "fine": ["good"], "bad": ["mediocre"], "mediocre": ["bad"]}
@@ -190,6 +192,18 @@ def test_the_command_prints_tables_and_json(tmp_path):
     assert done.exit_code == 1
     assert "fancy" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@needs_torch
+def test_a_network_that_was_trained_here_is_trained_again_and_not_only_asked(tmp_path):
+    from tests.test_neural import tiny
+
+    tiny("wcnn").save(tmp_path / "plain")
+    Encoded(tiny("dan"), MergedWords({"good": "good", "fine": "good"})).save(tmp_path / "merged")
+    for folder, kind in (("plain", "wcnn"), ("merged", "dan")):
+        trainer = make_trainer(str(tmp_path / folder))
+        assert trainer.name == kind
+        trainer.check(Recipe.parse("merged+adversarial"))  # of a victim that is only asked this is refused
 
 
 @needs_torch

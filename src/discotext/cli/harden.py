@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     default="lstm",
     metavar="MODEL",
     help=f"Model: {join_names((*MODELS, 'tfidf'))}, trained from scratch; hf:FOLDER, fine-tuned further; sklearn:FILE, "
-    "fitted again; or any other victim, which stays as it is and gets a reader of synonyms.",
+    "fitted again; a folder of discotext train, trained again from scratch; or any other victim, which stays as it is "
+    "and gets a reader of synonyms.",
 )
 @option(
     "--recipe",
@@ -129,7 +130,7 @@ def command(
     check_data(data, "train")
     if options["test"]:
         check_data(options["test"])
-    if model in MODELS:
+    if model in MODELS or Path(model).is_dir():
         flush_denormals_globally()  # must come before anything else imports PyTorch
     from discotext.experiment.hardening.harden import Budgets, harden
     from discotext.text.candidates import make_candidates

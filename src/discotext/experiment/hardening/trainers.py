@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from discotext.experiment.hardening.sklearn_trainer import SklearnTrainer, make_
 from discotext.experiment.hardening.task import Trainer
 from discotext.experiment.hardening.transformer_trainer import TransformerTrainer
 from discotext.support.extras import require
+from discotext.victims.encoded import Encoded
 from discotext.victims.huggingface import HuggingFaceVictim
 from discotext.victims.registry import load_victim
 from discotext.victims.scikit import SklearnVictim
@@ -48,6 +50,13 @@ def train_like(victim: Victim, epochs: int | None) -> Trainer:
         return SklearnTrainer(victim.pipeline, victim.name)
     if isinstance(victim, HuggingFaceVictim):
         return TransformerTrainer(victim, epochs)
+    if "torch" in sys.modules:  # otherwise it is no network of `discotext train`
+        from discotext.experiment.hardening.neural_trainer import NeuralTrainer
+        from discotext.victims.neural.victim import NeuralVictim
+
+        inner = victim.victim if isinstance(victim, Encoded) else victim
+        if isinstance(inner, NeuralVictim):
+            return NeuralTrainer(inner.network.shape.kind, epochs)
     return FixedTrainer(victim)
 
 
