@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discotext import decode
 from discotext.decoding.graph import Edge, make_network
 from discotext.decoding.lines import InputError, Lines
 from discotext.decoding.lists import combine_list, rescore_list
 from discotext.decoding.network import NetworkError
 from discotext.decoding.reading import read_networks
+from discotext.language import train_kneser_ney
 
 
 def read(tmp_path, content, **settings):
@@ -119,14 +121,24 @@ TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=4).map(" ".join), mi
 
 
 @given(TEXTS, st.integers(0, 3))
-def test_a_combined_list_contains_every_text_and_is_a_distribution(texts, seed):
+def test_a_combined_list_has_every_word_and_is_a_distribution(texts, seed):
     scored = [(text, -0.5 * number * seed) for number, text in enumerate(texts)]
     network = combine_list("1", scored)
-    made = {network.text(choice) for choice in product(*(range(count) for count in network.counts))}
-    assert set(texts) <= made
+    offered = {one.word for row in network.positions for one in row}
+    assert offered - {""} == {word for text in texts for word in text.split()}
     assert network.text(network.original) == texts[0]
     for row in network.positions:
         assert sum(math.exp(one.score) for one in row) == pytest.approx(1.0)
+        # A word of the first text is left out only where most of the list does so.
+        assert not row[0].word or all(one.word or math.exp(one.score) > 0.5 for one in row)
+
+
+def test_a_language_model_takes_no_word_away_that_most_of_the_list_has():
+    model = train_kneser_ney([["we", "like", "this", "beach"]], order=2, least=1)
+    kept = combine_list("1", [("we like this beach", 0.0), ("we like beach", -0.1), ("we like this peach", -0.2)])
+    outvoted = combine_list("2", [("we like this", 0.0), ("we like", -0.1), ("we lice", -0.2)])
+    found = [one.text for one in decode([kept, outvoted], [model], word_penalty=9.0)]
+    assert found == ["we like this beach", "we like"]
 
 
 def test_the_shared_lists_are_read(shared_data):

@@ -38,11 +38,15 @@ def combine_list(name: str, texts: Sequence[tuple[str, float]], best: str | None
     """A network of all texts, aligned word by word to the first: decoding may take each word from another text.
 
     The scores are made probabilities that add up to 1; a word's channel score is the logarithm of the sum over the
-    texts that have it at its position. Where a text has no word, the position is skipped.
+    texts that have it at its position. A position may be skipped where the first text has no word, or where texts of
+    more than half of the probability have none: a language model prefers short texts, and would skip wherever it may.
 
     >>> network = combine_list("1", [("a film", 0.0), ("the film", 0.0), ("a film noir", 0.0)])
     >>> [[(one.word, round(math.exp(one.score), 2)) for one in row] for row in network.positions]
     [[('a', 0.67), ('the', 0.33)], [('film', 1.0)], [('', 0.67), ('noir', 0.33)]]
+    >>> network = combine_list("1", [("on the beach", 0.0), ("on beach", 0.0)])
+    >>> [[one.word for one in row] for row in network.positions]
+    [['on'], ['the'], ['beach']]
     """
     found = merge(texts, best)
     top = max(found.values())
@@ -54,8 +58,13 @@ def combine_list(name: str, texts: Sequence[tuple[str, float]], best: str | None
     for text, weight in zip(found, weights, strict=True):
         columns = add_words(columns, text.split(), weight / sum(weights), seen)
         seen += weight / sum(weights)
-    logs = ([(word, math.log(share) if share else -math.inf) for word, share in column.items()] for column in columns)
-    return Network.of(name, logs)
+    rows = []
+    for column in columns:
+        if next(iter(column)) and column.get("", 0.0) <= 0.5:  # the first is that of the first text
+            column.pop("", None)
+        total = sum(column.values())
+        rows.append([(word, math.log(share / total) if share else -math.inf) for word, share in column.items()])
+    return Network.of(name, rows)
 
 
 def add_words(columns: list[dict[str, float]], words: list[str], weight: float, seen: float) -> list[dict[str, float]]:
