@@ -19,10 +19,9 @@ from discotext.text import split
 
 
 class Classifier(nn.Module):
-    name, labels = "my-model", ("negative", "positive")
-
     def __init__(self, texts: list[str]) -> None:
         super().__init__()
+        self.name, self.labels = "my-model", ("negative", "positive")
         words = sorted({word.lower() for text in texts for word in split(text).words})
         self.vocabulary = {word: row for row, word in enumerate(words, start=1)}
         self.capabilities = d.Capabilities(gradients=True, vocabulary=words)  # candidates are restricted to these
