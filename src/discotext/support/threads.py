@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NUMBER = "OMP_NUM_THREADS"
-# Of any OpenMP, of Intel's and LLVM's, of GNU's.
-WAITING = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0"}
+# Of any OpenMP, of Intel's and LLVM's, of GNU's, and of NumPy's OpenBLAS, which spins 2 to the power of this.
+WAITING = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0", "OPENBLAS_THREAD_TIMEOUT": "4"}
 
 
 def read_choice() -> int | None:
