@@ -231,6 +231,21 @@ def test_a_wrong_command_line_ends_in_2_without_a_traceback(arguments):
     assert "Error: " in done.stderr
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_option_silently_takes_the_last_of_two_values(name):
+    given = ("first", "second")
+    for one in options(name):
+        if one.is_flag or one.multiple:
+            continue
+        done = CliRunner().invoke(cli, [name, *(part for value in given for part in (one.opts[0], value))])
+        assert done.exit_code == 2, one.opts
+        assert all(part in done.stderr for part in (f"{one.opts[0]} is given 2 times", *map(repr, given)))
+
+
+def test_a_flag_may_be_given_twice():
+    assert CliRunner().invoke(cli, ["data", "--json", "--json"]).exit_code == 0
+
+
 def test_the_package_runs_as_a_module():
     done = subprocess.run([sys.executable, "-m", "discotext", "--version"], capture_output=True, text=True, check=False)
     assert done.stdout == f"discotext, version {__version__}\n"

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import hashlib
+import io
 import json
 import os
 import subprocess
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 from discotext.data import Examples, load_data, make_examples, registry
 from discotext.data.catalogue import DATASETS
 from discotext.data.examples import compute_quotas
-from discotext.data.files import read_examples
+from discotext.data.files import read_examples, read_table
 from discotext.data.registry import describe_locations, load_split, locate
+from discotext.victims.function import FunctionVictim
 
 ODD = [
     'He said "no".',
@@ -207,16 +209,39 @@ def test_an_error_about_a_label_names_the_row(labels, names, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (None, "missing"),
-        (float("nan"), "missing"),
-        (" \n", "blank"),
         (7, "is 7, of type int"),
         ("\ud800é", "surrogate"),
+        (("premise", "hypothesis"), "of type tuple; .*pairs of texts.* are not supported"),
+        (["premise", "hypothesis"], "of type list; .*pairs of texts.* are not supported"),
+        ({"premise": "a", "hypothesis": "b"}, "of type dict; .*pairs of texts.* are not supported"),
     ],
 )
 def test_an_error_about_a_text_names_the_row(text, says):
     with pytest.raises(ValueError, match=rf"the examples, row 2: the text .*{says}"):
         Examples.of(["fine", text], [0, 1])
+
+
+@pytest.mark.parametrize("blank", [None, float("nan"), " \n", ""])
+def test_a_blank_row_is_skipped_with_its_label_and_counted(blank):
+    with pytest.warns(UserWarning, match=r"the examples, row 2: the text is blank or missing; the row is skipped"):
+        found = Examples.of(["fine", blank, "dull"], [1, None, 0])
+    assert (found.texts, found.labels.tolist()) == (("fine", "dull"), [1, 0])
+    with pytest.warns(UserWarning, match="row 2: .*as in 2 of 200 rows"):
+        Examples.of(["fine", blank, blank, *["dull"] * 197], [1, 0, 0, *[0] * 197])
+    with (
+        pytest.warns(UserWarning, match="row 1"),
+        pytest.raises(ValueError, match="row 3: the text is 7"),  # the numbers of later rows are those of the data
+    ):
+        Examples.of([blank, "fine", 7], [0, 0, 1])
+
+
+@pytest.mark.parametrize(("blank", "filled"), [(1, 0), (2, 5), (2, 197), (11, 1000)])
+def test_more_than_one_blank_row_in_a_hundred_is_refused(tmp_path, blank, filled):
+    texts, labels = [*["a", "b"] * filled, *[" "] * blank][-filled - blank :], [0, 1] * filled + [0] * blank
+    with pytest.raises(ValueError, match=f"the text is blank or missing{f', as in {blank} of' if blank > 1 else ''}"):
+        Examples.of(texts, labels[-len(texts) :])
+    with pytest.raises(ValueError, match="the text is blank or missing"):
+        read_examples(write(tmp_path / "some.csv", texts, labels[-len(texts) :]))
 
 
 def test_no_rows_are_refused():
@@ -267,8 +292,8 @@ def test_a_data_frame_is_read_and_missing_values_are_reported():
     gaps = pandas.DataFrame({"text": ["a", "b"], "label": pandas.array([1, None], dtype="Int64")})
     with pytest.raises(ValueError, match="row 2: the label is missing"):
         make_examples(gaps)
-    with pytest.raises(ValueError, match="row 2: the text is missing"):
-        make_examples(pandas.DataFrame({"text": ["a", None], "label": [0, 1]}))
+    with pytest.warns(UserWarning, match="row 2: the text is blank or missing"):
+        assert len(make_examples(pandas.DataFrame({"text": ["a", None, "b"], "label": [0, 1, 1]}))) == 2
 
 
 @pytest.mark.parametrize(
@@ -280,7 +305,9 @@ def test_a_data_frame_is_read_and_missing_values_are_reported():
         ([{"text": "a", "label": 1}, {"text": "b"}], ValueError, "row 2: 'label' is missing; this row has 'text'"),
         ([{"text": "a", "label": 1}, "b"], ValueError, "row 2: expected an object"),
         ([("a", 1), ("b",)], ValueError, "row 2: expected a text and a label"),
-        ({"text": [], "review": [], "label": []}, ValueError, "'text' and 'review' could each be the text"),
+        ({"text": [], "review": [], "label": []}, ValueError, "'text', 'review' could each be the text"),
+        ([("premise", "hypothesis", 0)], ValueError, "row 1: .*pairs of texts.* are not supported"),
+        ([{"premise": "a", "hypothesis": "b", "label": 0}], ValueError, "pairs of texts are not supported"),
         ({"text": []}, ValueError, "no column with a usual name for the label"),
     ],
     ids=str,
@@ -333,6 +360,166 @@ def test_a_very_long_text_is_read(tmp_path):
     assert len(found.texts[0]) == 400_000
 
 
+# --- sizes
+
+
+def write_gzip(path, texts, labels):
+    plain = write(path.with_suffix(""), texts, labels)
+    path.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    return path
+
+
+def write_json(path, texts, labels):
+    path.write_text(json.dumps({"text": list(texts), "label": list(labels)}))
+    return path
+
+
+def write_excel(path, texts, labels):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [("text", "label"), *zip(texts, labels, strict=True)]:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def write_folders(path, texts, labels):
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        (path / str(label)).mkdir(parents=True, exist_ok=True)
+        (path / str(label) / f"{number:06}.txt").write_text(text)
+    return path
+
+
+def write_stream(path, texts, labels):
+    arrow = pytest.importorskip("pyarrow")
+    path.mkdir()
+    (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
+    table = arrow.table({"text": arrow.array(texts).dictionary_encode(), "label": labels})
+    with arrow.ipc.new_stream(path / "data.arrow", table.schema) as stream:
+        stream.write_table(table)
+    return path
+
+
+WRITERS = {
+    "some.csv": write,
+    "some.jsonl": write,
+    "some.parquet": write,
+    "some.csv.gz": write_gzip,
+    "some.json": write_json,
+    "some.xlsx": write_excel,
+    "folders": write_folders,
+    "saved": write_stream,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_no_more_is_read_than_the_maximum_however_it_is_packed(tmp_path, monkeypatch, name):
+    # Equal texts, which a packed file holds once.
+    path = WRITERS[name](tmp_path / name, ["a fine film"] * 2000, [0, 1] * 1000)
+    monkeypatch.setenv("DISCOTEXT_MAX_BYTES", "20000")
+    with pytest.raises(ValueError, match=r"more than 20,000 bytes when unpacked.*DISCOTEXT_MAX_BYTES"):
+        load_data(path)
+    monkeypatch.setenv("DISCOTEXT_MAX_BYTES", "2000000")
+    assert len(load_data(path)) == 2000
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_text_is_at_most_a_hundredth_of_the_maximum(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("DISCOTEXT_MAX_BYTES", "1000000")
+    path = WRITERS[name](tmp_path / name, ["a fine film", "dull " * 2001], [0, 1])
+    with pytest.raises(ValueError, match=r"longer than 10,000 characters.*DISCOTEXT_MAX_BYTES"):
+        load_data(path)
+
+
+def test_a_maximum_that_is_no_number_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCOTEXT_MAX_BYTES", "many")
+    with pytest.raises(ValueError, match="DISCOTEXT_MAX_BYTES is 'many'"):
+        load_data(write(tmp_path / "some.csv", ["a", "b"], [0, 1]))
+
+
+class Endless(io.RawIOBase):
+    """A source without an end, as /dev/zero and `yes` are."""
+
+    def __init__(self, piece):
+        self.piece = piece
+
+    def readline(self, size=-1):
+        assert size > 0, "a whole line was asked for"
+        end = self.piece.find(b"\n") + 1
+        return self.piece if end else (self.piece * size)[:size]
+
+
+@pytest.mark.parametrize(
+    ("piece", "says"),
+    [(b"\0", "there is a NUL byte"), (b"y", "the line is longer"), (b"yes\n", "bytes when unpacked")],
+)
+def test_standard_input_need_not_end(monkeypatch, piece, says):
+    monkeypatch.setenv("DISCOTEXT_MAX_BYTES", "100000000")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=Endless(piece)))
+    with pytest.raises(ValueError, match=f"standard input.*{says}"):
+        read_table("-", limit=5)
+
+
+@pytest.fixture
+def few_held(monkeypatch):
+    """Half a million rows are too many for a test."""
+    monkeypatch.setattr("discotext.data.rows.HELD_ROWS", 400)
+    monkeypatch.setattr("discotext.data.rows.BATCH", 100)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_a_sample_of_very_many_rows_is_drawn_without_holding_them(tmp_path, few_held, ending):
+    labels = ["b" if number % 4 else "a" for number in range(5000)]
+    labels[4321] = "rare"
+    path = write(tmp_path / f"many{ending}", [f"text {number}" for number in range(5000)], labels)
+    table = read_table(path, limit=40)
+    assert 100 < len(table.texts) <= 500
+    sample = table.check().sample(40)
+    assert (sample.names, sample.counts.tolist()) == (("a", "b", "rare"), [10, 29, 1])
+    numbers = [int(text.split()[1]) for text in sample.texts]
+    assert numbers == sorted(numbers)
+    assert numbers[0] < 1000 < 4000 < numbers[-1]
+    assert read_table(path, limit=40).texts == table.texts
+    assert read_table(path, limit=40, seed=1).texts != table.texts
+    assert len(read_table(path).texts) == len(read_table(path, limit=2000).texts) == 5000
+
+
+def test_of_an_ordinary_file_the_sample_is_that_of_all_its_rows(tmp_path):
+    path = write(tmp_path / "some.csv", [f"text {number}" for number in range(500)], [0, 1] * 250)
+    assert read_table(path, limit=7, seed=3).check().sample(7, 3).texts == load_data(path).sample(7, 3).texts
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (["text 4567", None], "line 4568: the label is missing"),
+        (["text 4567", 1], "line 4568: the label is 1, but earlier labels are names"),
+        (["x" * 9999, "a"], "line 4568: the text is longer"),
+        ([5, "a"], "line 4568: the text is 5"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_found_though_few_are_held(tmp_path, monkeypatch, few_held, row, says):
+    rows = [[f"text {number}", "ab"[number % 2]] for number in range(5000)]
+    rows[4567], rows[4000][0], rows[3000][0] = row, " ", ""
+    path = write(tmp_path / "many.jsonl", *zip(*rows, strict=True))
+    monkeypatch.setenv("DISCOTEXT_MAX_BYTES", "900000")
+    with pytest.warns(UserWarning, match="line 3001: .* as in 2 of 5,000 rows; these rows are skipped"):
+        table = read_table(path, limit=10)
+    assert len(table.texts) < 600
+    with pytest.raises(ValueError, match=says):
+        table.check()
+
+
+def test_a_message_does_not_grow_with_the_classes():
+    names = [f"class {number}" for number in range(100_000)]
+    with pytest.raises(ValueError, match="more") as caught:
+        Examples.of(["a"], ["other"], names)
+    assert len(str(caught.value)) < 1000
+    with pytest.raises(ValueError, match="2 scores for each text; expected") as caught:
+        FunctionVictim(lambda texts: [[0.0, 1.0]] * len(texts), labels=names).scores(["a"])
+    assert len(str(caught.value)) < 1000
+
+
 BAD = {
     "empty.csv": (b"", "is empty"),
     "empty.jsonl": (b"\n\n", "is empty"),
@@ -346,7 +533,7 @@ BAD = {
         "the compressed file is damaged",
     ),
     "not.jsonl.gz": (b"plain", "line 1: the compressed file is damaged"),
-    "blank.csv.gz": (gzip.compress(b"text,label\na,1\n ,0\n"), "line 3: the text is blank"),
+    "blank.csv.gz": (gzip.compress(b"text,label\na,1\n ,0\n,\n"), "line 3: the text is blank"),
     "broken.json": (b'[{"text": "a",\n  "label": }]', "line 2: not JSON at character 12"),
     "latin.json": (b'[{"text": "a",\n"label": "\xff"}]', "line 2: not UTF-8 at byte 11"),
     "empty.json": (b"[]", "holds no rows; expected a list of objects"),
@@ -355,7 +542,10 @@ BAD = {
     "list.json": (b'[["a", 1]]', "item 1: expected an object"),
     "deep.json": (b"[" * 200_000, "cannot be parsed|not JSON"),
     "uneven.json": (b'{"text": ["a", "b"], "label": [1]}', "'text' and 'label' do not have the same rows"),
-    "item.json": (b'{"data": [{"text": "a", "label": 1}, {"text": " ", "label": 0}]}', "item 2: the text is blank"),
+    "item.json": (
+        b'{"data": [{"text": "a", "label": 1}, {}, {}]}'.replace(b"{}", b'{"text": " ", "label": 0}'),
+        "item 2: the text is blank",
+    ),
     "broken.xlsx": (b"PK but not really", "is not a valid .xlsx file"),
     "noending": (b"a", "has no extension"),
     "latin.csv": (b"text,label\nna\xefve,1\n", "line 2: not UTF-8 at byte 3"),
@@ -367,7 +557,7 @@ BAD = {
     "quotes.csv": (b'text,label\na,1\n"b,0\nc,1\n', "line 3: unexpected end of data; are the quotes"),
     "inner.csv": (b'text,label\n"a" b,1\n', "line 2: ',' expected after '\"'"),
     "nul.csv": (b"text,label\na\0,1\n", "line 2: there is a NUL byte"),
-    "blank.csv": (b'text,label\n"a\nb",1\n ,0\n', "line 4: the text is blank"),
+    "blank.csv": (b'text,label\n"a\nb",1\n ,0\n ,0\n', "line 4: the text is blank or missing, as in 2 of 3 rows"),
     "gap.csv": (b"text,label\na,\nb,1\n", "line 2: the label is missing"),
     "nan.csv": (b"text,label\na,nan\nb,1\n", "line 2: the label is missing"),
     "mixed.csv": (b"text,label\na,0\nb,bad\n", "line 3: the label is 'bad', but earlier labels are numbers"),
@@ -377,7 +567,7 @@ BAD = {
     "deep.jsonl": (b"[" * 200_000, "line 1: "),
     "list.jsonl": (b'[{"text": "a"}]\n', "line 1: expected an object such as .* found a list"),
     "key.jsonl": (b'{"text": "a", "label": 1}\n\n{"text": "b"}\n', "line 3: 'label' is missing"),
-    "null.jsonl": (b'{"text": null, "label": 1}\n', "line 1: the text is missing"),
+    "null.jsonl": (b'{"text": null, "label": 1}\n', "line 1: the text is blank or missing"),
     "number.jsonl": (b'{"text": 5, "label": 1}\n', "line 1: the text is 5, of type int; expected a string"),
     "nan.jsonl": (b'{"text": "a", "label": NaN}\n', "line 1: the label is missing"),
     "bool.jsonl": (b'{"text": "a", "label": true}\n', "all 1 rows are of one class, 'True'"),
@@ -423,8 +613,11 @@ def test_neither_a_file_nor_a_data_set(tmp_path):
 
 
 def test_an_error_about_a_parquet_file_names_the_row(tmp_path):
-    path = write(tmp_path / "some.parquet", ["a", None], [0, 1])
-    with pytest.raises(ValueError, match=r"some.parquet, row 2: the text is missing"):
+    path = write(tmp_path / "some.parquet", ["a", None, "b"], [0, 1, None])
+    with (
+        pytest.warns(UserWarning, match="row 2: the text is blank or missing"),
+        pytest.raises(ValueError, match=r"some.parquet, row 3: the label is missing"),
+    ):
         read_examples(path)
 
 

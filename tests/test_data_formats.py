@@ -178,14 +178,15 @@ def test_a_folder_with_splits_takes_test_and_says_so(tmp_path):
         load_data(tmp_path)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("content", "says"),
     [(b"na\xefve", r"positive/0.txt: not UTF-8 at byte 3"), (b" \n", "file positive/0.txt: the text is blank")],
 )
-def test_an_error_about_a_folder_names_the_file(tmp_path, content, says):
+def test_a_message_about_a_folder_names_the_file(tmp_path, content, says):
     make_classes(tmp_path)
     (tmp_path / "positive" / "0.txt").write_bytes(content)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((ValueError, UserWarning), match=says):
         load_data(tmp_path)
 
 
@@ -331,7 +332,7 @@ def test_any_sequence_of_strings_is_texts_without_labels(make):
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ([*TEXTS, None], "row 5: the text is missing"),
+        ([*TEXTS, None, None], "row 5: the text is blank or missing"),
         ([*TEXTS, 3.0], "row 5: the text is 3.0, of type float; expected a string"),
         (
             ("A film", "neg"),
@@ -675,4 +676,4 @@ def test_a_table_says_whether_it_is_plain_text(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("one\n\ntwo\n")
     found = read_table(path)
-    assert (found.texts, found.labels, found.rows, found.plain) == (["one", "two"], None, [1, 3], True)
+    assert (found.texts, found.labels, [*found.rows], found.plain) == (["one", "two"], None, ["line 1", "line 3"], True)

@@ -36,7 +36,7 @@ ORDER = {
     "masked_lm tag_features tagging candidates merging space",
     "language": "sentences model ngram kneser_ney arpa kenlm_file sphinx pieces mixing causal masked recurrent "
     "registry",
-    "data": "catalogue labels columns examples tables folders files registry texts",
+    "data": "catalogue labels columns rows examples tables folders files registry texts",
     "victims": "folder model_files rate_limit scikit_vocabulary victim score_reader service_format subword_model "
     "timed_requests wrapped check encoded "
     "linear_pipeline linear_features linear_model linear_reader linear_text linear_slopes linear_bound surrogate "

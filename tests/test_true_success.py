@@ -1,6 +1,7 @@
 """What counts as a success, as a proof and as a failure: nothing that only looks like one."""
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -11,6 +12,7 @@ import pytest
 
 import discotext as d
 from discotext.experiment.coverage import measure_english
+from discotext.text.candidates import make_candidates
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
 from discotext.victims.victim import evaluate, measure_tolerance
@@ -79,6 +81,23 @@ def test_a_language_without_candidates_is_warned_of_and_not_called_robust():
     assert row.optimal is None
     assert found.summary.unchangeable_texts == 5
     assert {record.status for record in found.records} == {"unchangeable"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "says", "says_not"),
+    [
+        (["🙂🙂", "🙁", "😀!"], {}, "none of the 3 texts has a word", "candidates"),
+        (["这部电影非常精彩", "剧情很好音乐也很棒"], {"without": ["all"]}, "a whole clause", "--without|--synonyms"),
+        (FOREIGN[:1], {"without": ["all"]}, "do not look English.*--synonyms", "--without|filters that"),
+        (FOREIGN[:1], {"synonyms": {"Gurke": ["Kürbis"]}}, "lists that have these words", "--without"),
+    ],
+)
+def test_advice_is_what_may_help_and_never_what_was_done_already(texts, settings, says, says_not):
+    synonyms = settings.pop("synonyms", None)
+    candidates = d.Candidates(SynonymList(synonyms)) if synonyms else make_candidates(**settings)
+    with pytest.warns(UserWarning, match=says) as told:
+        d.attack(lambda texts: [[1.0, 0.0]] * len(texts), (texts, [0] * len(texts)), "greedy", candidates=candidates)
+    assert not any(re.search(says_not, str(one.message).partition("likely reason: ")[2]) for one in told)
 
 
 def test_a_filter_that_refuses_nearly_everything_is_named():

@@ -80,8 +80,12 @@ def column(names: list[str], usual: set[str]) -> str:
 
 def judged(texts: list[Any], labels: list[Any]) -> Texts | None:
     """The texts of a valid file; None if the documentation does not say whether it is valid."""
-    if not texts or any(not isinstance(text, str) or not text.strip() for text in texts):
-        raise Refused("a text is missing")
+    filled = [row for row, text in enumerate(texts) if text is not None and text == text and str(text).strip()]
+    if not filled or len(texts) - len(filled) > max(1, len(texts) // 100):
+        raise Refused("texts are missing")
+    texts, labels = [texts[row] for row in filled], [labels[row] for row in filled]
+    if any(not isinstance(text, str) for text in texts):
+        raise Refused("a text is not a string")
     numbers = all(str(label) in ("0", "1") and not isinstance(label, bool) for label in labels)
     known = numbers or all(isinstance(label, str) and label in ("negative", "positive") for label in labels)
     whole = not any("\ud800" <= sign <= "\udfff" for text in texts for sign in text)

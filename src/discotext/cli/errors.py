@@ -26,6 +26,7 @@ from discotext.support.redaction import escape_unprintable
 EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError, MemoryError, OverflowError)
 # These always write to a folder, and resume from it.
 RESUMABLE = ("demo", "harden", "reproduce")
+LONGEST_MESSAGE = 4000  # characters, whatever a file or a service has put into it
 LONGEST_WORD = 300  # characters; longer ones, such as some paths, are shortened
 RESUME = "repeat the command to resume"
 
@@ -128,6 +129,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def one_line(message: object) -> str:
-    """Put a message on one line, and shorten very long words in the middle."""
+    """Put a message on one line, and shorten very long words, and a very long message, in the middle."""
     words = (word if len(word) <= LONGEST_WORD else f"{word[:100]}…{word[-50:]}" for word in str(message).split())
-    return escape_unprintable(" ".join(words))
+    line, half = " ".join(words), LONGEST_MESSAGE // 2
+    return escape_unprintable(line if len(line) <= LONGEST_MESSAGE else f"{line[:half]} … {line[-half:]}")

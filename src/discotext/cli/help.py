@@ -5,7 +5,7 @@ An option declares its section, an argument its description; `GroupedCommand` pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,11 +18,32 @@ NO_BREAK_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 
 
 class GroupedOption(click.Option):
-    """An option that belongs to a section of the help page."""
+    """An option that belongs to a section of the help page, and takes no second value unless it is repeatable."""
 
     def __init__(self, *args: Any, section: str, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.section = section
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it takes one value: not a flag, nor repeatable."""
+        return not (self.is_flag or self.multiple or self.count)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        if self.is_single:  # click would keep the last of several values, and say nothing of the others
+            parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)
+        else:
+            super().add_to_parser(parser, ctx)
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        if self.is_single and isinstance(given := opts.get(str(self.name)), list):
+            if len(given) > 1 and not ctx.resilient_parsing:
+                values = " and ".join(f"{one!r:.60}" for one in given[:2])
+                raise click.UsageError(f"{self.opts[0]} is given {len(given)} times, with {values}; give it once", ctx)
+            opts = {**opts, str(self.name): given[-1]}
+        return super().handle_parse_result(ctx, opts, args)
 
     def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
         extra = super().get_help_extra(ctx)

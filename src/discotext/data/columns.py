@@ -99,11 +99,13 @@ def _choose_column(columns: Sequence[str], wanted: str | None, usual: Sequence[s
         return found[0]
     found = [column for column in columns if column.strip().lower() in usual]
     if not found:
-        without = f", {WITHOUT_LABELS}" if role == "label" else ""
+        without = (
+            f", {WITHOUT_LABELS}" if role == "label" else "; pairs of texts are not supported, one is read of a row"
+        )
         usually = f"{where} has no column with a usual name for the {role}; {there}: choose one with {option}"
         raise ValueError(usually + without)
     if len(found) > 1:
-        several = " and ".join(map(repr, found))
+        several = list_some([*map(repr, found)])
         raise ValueError(f"{where}: the columns {several} could each be the {role}; choose one with {option}")
     return found[0]
 

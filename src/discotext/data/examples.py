@@ -21,12 +21,14 @@ from discotext.data.labels import (
     SWAPPED,
     are_unnamed,
     is_missing,
+    list_some,
     look_like_texts,
     match_classes,
     number_labels,
     rename_labels,
     shorten,
 )
+from discotext.data.rows import LINES, ONE_TEXT, Places, find_fault, get_max_bytes, is_blank, report_blank
 
 SOURCE_NAMES = {"-": "standard input", "given": "the examples"}  # how messages refer to these sources
 
@@ -92,29 +94,28 @@ class Examples:
         texts, labels = to_list(texts), to_list(labels)
         where = SOURCE_NAMES.get(source, source)
 
+        places: Sequence[int | str] = Places(range(1, len(texts) + 1), "row") if rows is None else rows
+
+        def describe_row(row: int) -> str:
+            place = places[row]
+            return place if isinstance(place, str) else f"line {place}"
+
         def make_error(row: int | None, what: str) -> ValueError:
-            if row is None:
-                return ValueError(f"{where}: {what}")
-            place = f"row {row + 1}" if rows is None else rows[row]
-            return ValueError(f"{where}, {place if isinstance(place, str) else f'line {place}'}: {what}")
+            return ValueError(f"{where}: {what}" if row is None else f"{where}, {describe_row(row)}: {what}")
 
         if len(texts) != len(labels):
             raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
         if not texts:
             raise make_error(None, "there are no rows; expected a text and a label in each")
+        if blank := [row for row, text in enumerate(texts) if is_blank(text)]:
+            report_blank(len(blank), len(texts), describe_row(blank[0]), where)
+            filled = sorted({*range(len(texts))} - {*blank})
+            texts, labels = [texts[row] for row in filled], [labels[row] for row in filled]
+            places = [places[row] for row in filled]
+        longest = get_max_bytes() // LINES
         for row, text in enumerate(texts):
-            if is_missing(text):
-                raise make_error(row, "the text is missing; add it, or remove the row")
-            if not isinstance(text, str):
-                hint = f"; {SWAPPED}" if look_like_texts(labels) else ""
-                raise make_error(
-                    row, f"the text is {shorten(text)}, of type {type(text).__name__}; expected a string{hint}"
-                )
-            if not text.strip():
-                raise make_error(row, "the text is blank; add it, or remove the row")
-            # JSON can express half a surrogate pair, but no record could contain it.
-            if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-                raise make_error(row, f"the text {shorten(text)} contains a lone surrogate, which is not valid Unicode")
+            if fault := find_fault(text, longest):
+                raise make_error(row, f"{fault}; {SWAPPED}" if look_like_texts(labels) else fault)
         numbers, classes, own = number_labels(labels, names, make_error, rename)
         return cls(tuple(texts), numbers, classes, source, own)
 
@@ -252,7 +253,7 @@ def make_examples(
         raise TypeError(f"{shorten(thing)} is a string, not examples; `load_data` reads files and named data sets")
     columns = getattr(thing, "column_names", None)
     if isinstance(columns, Mapping):
-        raise ValueError(f"{where}: there are several splits, {', '.join(map(repr, columns))}; choose one of them")
+        raise ValueError(f"{where}: there are several splits, {list_some([*map(repr, columns)])}; choose one of them")
     if columns is None:
         columns = thing.keys() if isinstance(thing, Mapping) else getattr(thing, "columns", None)
     if columns is not None:
@@ -273,5 +274,7 @@ def make_examples(
         pairs = rows
         for number, row in enumerate(rows, start=1):
             if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 2:
-                raise ValueError(f"{where}, row {number}: expected a text and a label, found {shorten(row)}")
+                raise ValueError(
+                    f"{where}, row {number}: expected a text and a label, found {shorten(row)}; a text is {ONE_TEXT}"
+                )
     return Examples.of([pair[0] for pair in pairs], [pair[1] for pair in pairs], names, source)

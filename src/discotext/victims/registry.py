@@ -89,7 +89,7 @@ def load_examples(
     """
     how = columns if isinstance(columns, Columns) else Columns(*columns)
     check_distinct(victim.labels, victim.name)
-    found, unlabelled = _read_examples(victim, data, how)
+    found, unlabelled = _read_examples(victim, data, how, limit, seed)
     examples = _check_classes(victim, found, how.rename)
     if limit is not None:
         examples = examples.sample(limit, seed)
@@ -124,22 +124,27 @@ def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str]
     return examples
 
 
-def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, bool]:
-    """Load texts where labels are not needed: examples, and whether their labels are those of the data."""
+def load_texts(
+    victim: Victim, data: str, columns: Columns, limit: int | None = None, seed: int = 0
+) -> tuple[Examples, bool]:
+    """Load texts where labels are not needed: examples, and whether their labels are those of the data.
+
+    limit: how many will be drawn from them, if not all are wanted.
+    """
     if not has_name(data):
         check_data(data)
-        table = read_table(data, columns.text, columns.label, labels=False)
+        table = read_table(data, columns.text, columns.label, labels=False, limit=limit, seed=seed)
         if table.labels is None:
             return Examples.of(table.texts, [0] * len(table.texts), victim.labels, table.source, table.rows), False
         return _check_classes(victim, table.check(victim.labels, columns.rename), columns.rename), True
     return load_examples(victim, data, columns), True
 
 
-def _read_examples(victim: Victim, data: Any, how: Columns) -> tuple[Examples, bool]:
+def _read_examples(victim: Victim, data: Any, how: Columns, limit: int | None, seed: int) -> tuple[Examples, bool]:
     """Examples, and whether they have no labels, so that class 0 stands for them all."""
     if isinstance(data, str | Path) and not has_name(data):
         check_data(data)
-        table = read_table(data, how.text, how.label, labels=not how.unlabelled)
+        table = read_table(data, how.text, how.label, labels=not how.unlabelled, limit=limit, seed=seed)
         if how.unlabelled or table.labels is None:
             return _without_labels(victim, table.texts, table.source, table.rows), True
         return table.check(victim.labels, how.rename), False

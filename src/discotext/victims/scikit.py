@@ -22,6 +22,7 @@ from discotext.core.arrays import Floats
 from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.oracle import Oracle
 from discotext.core.sampling import random_choices
+from discotext.data.labels import list_some
 from discotext.support.errors import describe_error
 from discotext.support.extras import require
 from discotext.text.space import Space
@@ -213,7 +214,7 @@ def read_skops(path: Path, trust: bool) -> Any:
     unknown = skops.get_untrusted_types(file=path)
     if unknown and not trust:
         raise UntrustedError(
-            f"{path} contains {', '.join(unknown)}, which skops does not consider safe; "
+            f"{path} contains {list_some(unknown)}, which skops does not consider safe; "
             "pass --trust if you trust the source of the file"
         )
     return skops.load(path, trusted=unknown)

@@ -21,6 +21,7 @@ import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.core.oracle import UnavailableError
+from discotext.data.labels import list_some
 from discotext.support.redaction import NO_SECRETS, Secrets, escape_unprintable
 from discotext.victims.victim import Capabilities
 
@@ -104,9 +105,9 @@ class ScoreReader:
         given = tuple(str(number) for number in range(table.shape[1])) if names is None else self._check_names(names)
         known = given if self.format.labels is None else self.format.labels
         if names is not None and set(given) != set(known):
-            raise self._mismatch(f"scores of {', '.join(given)}", ", ".join(known))
+            raise self._mismatch(f"scores of {list_some(given)}", list_some(known))
         if not len(known) == table.shape[1]:
-            raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {', '.join(known)}")
+            raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {list_some(known)}")
         self.format = replace(self.format, labels=known, classes=False)
         return table if names is None else table[:, [given.index(label) for label in known]]
 
@@ -161,14 +162,14 @@ class ScoreReader:
             )
         strange = next((one for one in found if one not in labels), None)
         if strange is not None:
-            raise self._mismatch(f"{self.secrets.quote(strange)} for a text", f"one of the classes {', '.join(labels)}")
+            raise self._mismatch(f"{self.secrets.quote(strange)} for a text", f"one of the classes {list_some(labels)}")
         self.format = replace(self.format, labels=labels, classes=True)
         return np.array([[float(one == label) for label in labels] for one in found])
 
     def _expand_binary(self, values: Floats, probe: bool) -> Floats:
         labels, kind = self.format.labels, self.format.binary
         if labels is not None and len(labels) != 2:
-            raise self._mismatch("a single score for each text", f"one for each of {', '.join(labels)}")
+            raise self._mismatch("a single score for each text", f"one for each of {list_some(labels)}")
         outside = values[(values < -ROUNDING) | (values > 1 + ROUNDING)]
         if kind == "auto":
             kind = "logit" if len(outside) else "probability"
@@ -193,7 +194,7 @@ class ScoreReader:
         names = sorted(rows[0], key=lambda label: [int(s) if s.isdecimal() else s for s in re.split(r"(\d+)", label)])
         for row, found in zip(rows, answer, strict=True):
             if set(row) != set(names):
-                raise self._mismatch(f"{self.secrets.quote(found)} for a text", f"scores of {', '.join(names)}")
+                raise self._mismatch(f"{self.secrets.quote(found)} for a text", f"scores of {list_some(names)}")
         return [[row[label] for label in names] for row in rows], names
 
 

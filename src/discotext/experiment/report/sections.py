@@ -87,7 +87,8 @@ def write_lead(attack: Strongest) -> Markup:
 
 def warn_of_coverage(attack: Strongest) -> Markup | None:
     """A warning where too little can change for the figures to mean much."""
-    said = coverage.warn(attack.summary, [record.text for record in attack.records])
+    source = attack.run.settings.get("candidates", {}).get("source", "")
+    said = coverage.warn(attack.summary, [record.text for record in attack.records], source)
     return None if said is None else element("p", f"{said[0].upper()}{said[1:]}.", class_="note", role="note")
 
 

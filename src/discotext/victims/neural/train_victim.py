@@ -12,6 +12,7 @@ import torch
 from discotext.data.catalogue import Split
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples
+from discotext.data.labels import list_some
 from discotext.data.registry import has_split, load_data
 from discotext.support.intervals import wilson
 from discotext.text.candidates import Candidates
@@ -51,8 +52,8 @@ def train_victim(
     training, testing = _load_splits(data, test, columns, seed)
     if testing.names != training.names:
         raise ValueError(
-            f"the test data has the classes {testing.names}, but the training data has {training.names}; "
-            "use data with the same classes"
+            f"the test data has the classes {list_some(testing.names)}, but the training data has "
+            f"{list_some(training.names)}; use data with the same classes"
         )
     if limit is not None:
         training = training.sample(limit, seed)
