@@ -171,6 +171,16 @@ def job_for(victim, data, solvers, *, budget=0.2, words=None, **settings):
     return job.identify().calibrate()
 
 
+def stop_after(units, error):
+    """A `watch` that raises an error after so many units."""
+
+    def watch(done, of, made):
+        if done == units:
+            raise error
+
+    return watch
+
+
 EMPTY_RECORD = Record(
     id=0, text="", label=0, predicted=None, adversarial_text="", adversarial_predicted=None, score=None,
     adversarial_score=None, changes=(), words=0, budget=0, status="failed", solver="", seed=0, space=None, forwards=0,

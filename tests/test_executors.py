@@ -1,5 +1,6 @@
 """Whoever does the work, and however often one of them dies, the records are the same."""
 
+import json
 import os
 import signal
 import subprocess
@@ -12,8 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from discotext import Candidates
+from discotext.cli import cli
 from discotext.data import Examples
 from discotext.experiment.attack import compare, run
 from discotext.experiment.execution import processes, scheduler
@@ -24,7 +27,7 @@ from discotext.experiment.record import Record
 from discotext.experiment.run_folder import read_lines
 from discotext.experiment.task import fail_task
 from discotext.text.sources import SynonymList
-from tests.conftest import job_for, untimed
+from tests.conftest import job_for, stop_after, untimed
 
 TEXTS = [f"a {word} film no. {number}" for number, word in enumerate(["good", "bad", "fine", "poor"] * 20)]
 LABELS = [1, 0, 1, 0] * 20
@@ -89,13 +92,8 @@ def test_what_was_begun_alone_goes_on_with_workers(victim, tmp_path):
         victim, (TEXTS, LABELS), ["greedy", "random"], words=1, candidates=FINDER, chunk=8,
     )  # fmt: skip
 
-    class Lazy:
-        def run(self, job, units, notify):
-            yield from Serial().run(job, units[:5])
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(job, tmp_path / "run", executor=Lazy())
+        run(job, tmp_path / "run", stop_after(5, KeyboardInterrupt))
     done = run(job, tmp_path / "run", executor=Processes(2))
     assert untimed(done.records) == untimed(whole.records)
 
@@ -138,6 +136,55 @@ def test_a_text_on_which_the_victim_hangs_is_given_up_when_its_time_is_over(vict
     (tmp_path / "hanging").unlink()
     whole = attacked(victim).select("greedy")
     assert untimed(found[:21] + found[22:]) == untimed(whole[:21] + whole[22:])
+
+
+TROUBLE = """
+    import os, time
+    from pathlib import Path
+
+    HERE = Path(__file__).parent
+
+    def scores(texts):
+        for text in texts if (HERE / "trouble").exists() else ():
+            if text == "a good film no. 0":
+                (HERE / f"hangs_{time.time_ns()}").touch()
+                time.sleep(600)
+            if text == "a fine film no. 2":
+                os._exit(3)
+            if text == "a poor film no. 19":
+                raise ValueError("this text is too much")
+        z = [2 * text.count("good") - 2 * text.count("bad") + ("fine" in text) - ("poor" in text) for text in texts]
+        return [[-one, one] for one in z]
+"""
+
+
+@pytest.mark.parametrize("labels", [True, False], ids=["labels", "no labels"])
+def test_the_first_texts_are_as_protected_as_the_others(tmp_path, hanging_clock, labels):
+    """Whatever identifies, times, labels and calibrates the victim asks workers, whose deaths cost one text each."""
+    (tmp_path / "victim.py").write_text(textwrap.dedent(TROUBLE))
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS[:24], LABELS[:24], strict=True)]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "lists.json").write_text('{"good": ["fine", "poor"], "bad": ["poor", "fine"]}')
+    command = ["attack", f"py:{tmp_path / 'victim.py'}:scores", str(tmp_path / "data.jsonl"), "--solver", "greedy"]
+    command += ["--words", "1", "--synonyms", str(tmp_path / "lists.json"), "--without", "all"]
+    command += [] if labels else ["--unlabelled"]
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert CliRunner().invoke(cli, [*command, "--out", str(whole)]).exit_code == 0
+    (tmp_path / "trouble").touch()
+    workers = ["--workers", "2", "--time-limit", "5000", "--threads", "1"]
+    done = CliRunner().invoke(cli, [*command, *workers, "--out", str(broken)])
+    assert done.exit_code == 0, done.output
+    found = {record.id: record for record in map(Record.from_dict, read_lines(broken))}
+    failed = {number: record.error for number, record in found.items() if record.status == "failed"}
+    assert sorted(failed) == [0, 2, 19]
+    assert "time limit of 5000 seconds" in failed[0]
+    assert "its process ended, with status 3" in failed[2]
+    assert "this text is too much" in failed[19]
+    # But for what it cost to ask again, and a tolerance that is measured on other texts.
+    same = {"tolerance": 0.0, "forwards": 0, "flipped_after": None}
+    expected = [replace(Record.from_dict(line), **same) for line in read_lines(whole)]
+    others = [record for record in expected if record.id not in failed]
+    assert untimed([replace(found[record.id], **same) for record in others]) == untimed(others)
 
 
 @pytest.mark.parametrize(("what", "said"), [("mute", "the time limit of 5000 seconds"), ("mortal", "with status 4")])

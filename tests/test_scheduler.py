@@ -1,6 +1,7 @@
 """Laws of the scheduler: whatever happens to workers, every text has one record, in order, and only bad texts fail."""
 
 import random
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotext import Candidates
-from discotext.experiment.execution.scheduler import AHEAD, ATTEMPTS, Lost, Ready, Slot, Throughput, ignore, schedule
+from discotext.experiment.execution.scheduler import AHEAD, Crew, Ready, Slot, Throughput, ignore
+from discotext.experiment.execution.work_queue import ATTEMPTS, Lost
+from discotext.experiment.job import Question, Reply, Task
 from discotext.text.sources import SynonymList
 from tests.conftest import EMPTY_RECORD, job_for
 
@@ -31,7 +34,10 @@ class Fate:
     def __init__(self, seed, accident, deadly=(), unborn=0, blameless=False):
         self.rng, self.accident, self.deadly = random.Random(seed), accident, set(deadly)
         self.blameless = blameless
-        self.hired, self.unborn, self.given, self.most = 0, unborn, [], 0
+        self.hired, self.unborn, self.given, self.workers = 0, unborn, [], []
+
+    def pack(self, job):
+        pass
 
     def start(self, place):
         self.hired += 1
@@ -43,13 +49,19 @@ class Fate:
 
 class Fated:
     def __init__(self, fate):
-        self.fate, self.task, self.stopped = fate, None, False
+        self.fate, self.task, self.stopped, self.asked = fate, None, False, []
+        fate.workers.append(self)
 
     def assign(self, task):
         assert self.task is None
         assert not self.stopped
         self.task = task
-        self.fate.given.append(task.unit.number)
+        self.asked.append(task)
+        if isinstance(task, Task):
+            self.fate.given.append(task.unit.number)
+
+    def update(self, findings):
+        assert self.task is None
 
     def answer(self):
         assert not self.stopped
@@ -60,8 +72,10 @@ class Fated:
                 self.fate.unborn -= 1
                 return Lost("too soon")
             return Ready("here") if lucky else Lost("its machine", blameless=True)
-        if self.fate.deadly & set(task.numbers):
+        if self.fate.deadly & {TEXTS.index(text) for text in task.texts}:
             return Lost("a deadly text", self.fate.blameless)
+        if isinstance(task, Question) and lucky:
+            return [Reply(number, (len(text), 0.0)) for number, text in zip(task.numbers, task.texts, strict=True)]
         return [replace(EMPTY_RECORD, id=number) for number in task.numbers] if lucky else Lost("gone", blameless=True)
 
     def stop(self):
@@ -69,7 +83,8 @@ class Fated:
 
 
 def run_schedule(fate, count=3, units=None):
-    return list(schedule(fate, count, JOB, JOB.units if units is None else units, None, ignore))
+    with closing(Crew(fate, count, JOB, None, ignore)) as crew:
+        return list(crew.run(JOB, JOB.units if units is None else units))
 
 
 def in_order(found):
@@ -88,7 +103,7 @@ def test_every_text_has_its_record_once_in_order_and_only_deadly_ones_fail(seed,
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_nobody_is_far_ahead_of_the_unit_whose_turn_it_is(seed, count):
     fate = Fate(seed, 0.3)
-    for turn, _ in enumerate(schedule(fate, count, JOB, JOB.units, None, ignore)):
+    for turn, _ in enumerate(Crew(fate, count, JOB, None, ignore).run(JOB, JOB.units)):
         assert max(fate.given) < turn + 1 + AHEAD * count
 
 
@@ -97,6 +112,41 @@ def test_a_deadly_text_costs_few_workers():
     run_schedule(fate, 1)
     # Three for its unit of eight texts, one for each half that still holds it, three for the text alone.
     assert fate.hired == 1 + ATTEMPTS + 2 + ATTEMPTS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0, 0.6), st.sets(st.integers(0, 36), max_size=5), st.integers(1, 4))
+def test_a_question_is_answered_for_all_texts_but_deadly_ones_which_no_worker_gets_again(seed, accident, deadly, count):
+    fate = Fate(seed, accident, deadly)
+    with closing(Crew(fate, count, JOB, None, ignore)) as crew:
+        for texts in (TEXTS[:2], TEXTS[:16]):
+            found = crew.ask(texts)
+            assert {number for number, error in enumerate(found.errors) if error} == deadly & set(range(len(texts)))
+            good = [number for number, error in enumerate(found.errors) if error is None]
+            assert found.scores[good, 0].tolist() == [len(texts[number]) for number in good]
+        workers = len(fate.workers)
+        records = [record for unit in crew.run(JOB, JOB.units) for record in unit]
+    assert {record.id for record in records if record.error} == deadly
+    known = {TEXTS[number] for number in deadly if number < 16}
+    assert not any(known & set(work.texts) for worker in fate.workers[workers:] for work in worker.asked)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0, 0.6), st.sets(st.integers(0, 36), max_size=3), st.integers(1, 4))
+def test_every_worker_is_asked_first_what_settled_the_first(seed, accident, deadly, count):
+    fate = Fate(seed, accident, deadly)
+    with closing(Crew(fate, count, JOB, None, ignore)) as crew:
+        crew.ask(TEXTS[:2])
+        first = crew.first
+        list(crew.run(JOB, JOB.units))
+    expected = None if deadly >= {0, 1} else tuple(TEXTS[number] for number in (0, 1) if number not in deadly)
+    assert (first and first.texts) == expected
+    # Those that answered less than the whole question did nothing else.
+    assert all(
+        worker.asked[0].texts == expected
+        for worker in fate.workers
+        if expected and any(isinstance(work, Task) for work in worker.asked)
+    )
 
 
 def test_workers_that_never_arrive_end_the_run():

@@ -304,9 +304,17 @@ class Noting:
     def __init__(self, service: Service) -> None:
         self.service, self.before = service, 0
 
-    def run(self, job: Any, units: Any, notify: Any) -> Iterator[Any]:
-        self.before = sum(map(len, self.service.received))
-        yield from Serial().run(job, units, notify)
+    @contextmanager
+    def open(self, job: Any, notify: Any) -> Iterator[Any]:
+        with Serial().open(job, notify) as session:
+            usual = session.run
+
+            def run(job: Any, units: Any) -> Iterator[Any]:
+                self.before = sum(map(len, self.service.received))
+                return usual(job, units)
+
+            session.run = run  # type: ignore[method-assign]
+            yield session
 
 
 def counts(seed: int) -> Iterator[str | None]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discotext.experiment.job import Job
     from discotext.experiment.record import Record
     from discotext.experiment.summary import Tally
+    from discotext.victims.victim import Ask
 
 SLOW = 10.0  # seconds from which on the estimate of a run is printed before it begins
 
@@ -129,9 +130,13 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, job.victim.explain_bounds())
     if price is not None:
         print_message(console, estimate_cost(job, price))
-    job, expected = estimate_work(job, out, price)
-    if expected.seconds >= SLOW:
-        print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
+
+    def prepare(job: Job, ask: Ask) -> Job:
+        job, expected = estimate_work(job, out, price, ask)
+        if expected.seconds >= SLOW:
+            print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
+        return job
+
     verdicts: list[Record] = []
     flipped: list[Record] = []
     with AttackProgress(console, len(job.units)) as progress:
@@ -143,7 +148,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             flipped[:] = choose_flipped([*flipped, *made])
             progress.update(done, units, made)
 
-        tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
+        tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside, prepare)
     if passes is not None:
         found = make_certificates(tally.settings, verdicts)
         if as_json:

@@ -31,6 +31,7 @@ from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
 from discotext.text.words import split
 from discotext.victims.registry import load_examples, load_victim
+from discotext.victims.victim import Ask
 
 Watch = Callable[[int, int, Sequence[Record]], None]
 LONG = 20_000  # words in a text
@@ -219,7 +220,7 @@ def make_job(
     """
     model = load_victim(victim, trust, service)
     wanted = None if target is None else find_class(target, model.labels)
-    examples = load_examples(model, data, columns, limit, seed, total_queries)
+    examples = load_examples(model, data, columns, limit, seed, total_queries, label=False)
     job = Job(
         victim=model,
         examples=examples,
@@ -231,6 +232,7 @@ def make_job(
         chunk=chunk or model.capabilities.chunk,
         only=shard,
         accept_all=accept_all,
+        unlabelled=bool(examples.asked),
         named=(victim, trust, service) if isinstance(victim, str) else None,
         passes=passes,
         asked=asked,
@@ -299,21 +301,23 @@ def perform(
     executor: Executor | None = None,
     notify: Notify = ignore,
     inside: Inside | None = None,
+    prepare: Callable[[Job, Ask], Job] = Job.identify,
 ) -> Tally:
     """Do all units that are not done yet, in order, into the folder; returns the tally of all of them.
 
     No record is held after its unit, only the numbers that the tally takes from it. notify: called with lines about the
-    workers. inside: called while a unit is done in this process, see `TaskRunner`.
+    workers. inside: called while a unit is done in this process, see `TaskRunner`. prepare: identifies the job.
     """
     if executor is None or isinstance(executor, Serial):
         executor = Serial(inside)
     warn_of_long_texts(job.examples.texts)
-    job = job.identify()
-    coverage.warn_of_classes(job.victim)
-    coverage.warn_of_truncation(job.victim, job.examples.texts)
-    job = learn(job, None if out is None else Path(out) / SURROGATE, notify)
-    tally = Tally(job.settings)
     with ExitStack() as kept:
+        session = kept.enter_context(executor.open(job, notify))
+        job = prepare(job, session.ask)
+        coverage.warn_of_classes(job.victim.name, session.classes_only)
+        coverage.warn_of_truncation(job.victim, job.examples.texts)
+        job = learn(job, None if out is None else Path(out) / SURROGATE, notify, session.ask)
+        tally = Tally(job.settings)
         folder, done = None, 0
         if out is not None:
             folder = kept.enter_context(RunFolder(out, job.settings))
@@ -326,9 +330,8 @@ def perform(
                     watch(done, len(job.units), made)
         left = job.units[done:]
         if left:
-            job = job.calibrate()
-        # The executor's generator has no name here, so that it ends, and its workers with it, as soon as this does.
-        for count, made in enumerate(executor.run(job, left, notify) if left else (), start=done + 1):
+            job = job.calibrate(session.ask)
+        for count, made in enumerate(session.run(job, left) if left else (), start=done + 1):
             if folder is not None:
                 folder.append(made)
             tally.add(made)

@@ -64,11 +64,11 @@ def warn(summary: Summary, texts: Sequence[str], source: str = "") -> str | None
     return describe_refusals(summary, source) if are_emptied(summary) else None
 
 
-def warn_of_classes(victim: Victim) -> None:
+def warn_of_classes(name: str, classes_only: bool) -> None:
     """Warn of a victim that returns predicted classes, about which a search learns little."""
-    if victim.capabilities.classes_only:
+    if classes_only:
         warnings.warn(
-            f"{victim.name} returns predicted classes without scores: a search sees nothing until a class changes, so "
+            f"{name} returns predicted classes without scores: a search sees nothing until a class changes, so "
             "that it finds less, and needs more queries; return scores if you can",
             stacklevel=4,
         )

@@ -23,7 +23,7 @@ import numpy as np
 from discotext.core.arrays import Floats
 from discotext.core.learning_oracle import LearningOracle
 from discotext.core.objectives import Objective, Targeted, Untargeted
-from discotext.core.oracle import Oracle, RelaxedOracle, UnavailableError, name_ability
+from discotext.core.oracle import Oracle, RelaxedOracle, name_ability
 from discotext.data.examples import Examples
 from discotext.experiment.record import Budget
 from discotext.experiment.run_folder import CHECKSUM
@@ -31,9 +31,9 @@ from discotext.search.solver import Solver
 from discotext.text.candidates import Candidates
 from discotext.text.space import Space
 from discotext.version import __version__
-from discotext.victims.registry import load_victim
+from discotext.victims.registry import label_by_predictions, load_victim
 from discotext.victims.surrogate import LEARNT, Surrogate, borrow_gains, foresee_gains, make_lessons
-from discotext.victims.victim import Victim, compute_scores, evaluate, measure_tolerance
+from discotext.victims.victim import Ask, Evaluation, Victim, evaluate, measure_tolerance
 
 CHUNK = 64  # texts of a unit: enough to fill calls, and little to lose when one is interrupted
 FIRST = 2  # texts whose scores identify a victim
@@ -59,13 +59,36 @@ class Task:
     texts: tuple[str, ...]
     labels: tuple[int, ...]
 
-    def halves(self) -> tuple[Task, Task]:
-        """The same in two, to narrow a failure down to one text."""
-        half = len(self.numbers) // 2
-        return tuple(  # type: ignore[return-value]
-            Task(self.unit, self.numbers[part], self.texts[part], self.labels[part])
-            for part in (slice(half), slice(half, None))
-        )
+    def take(self, places: Sequence[int]) -> Task:
+        """The same for some of the texts."""
+        numbers, texts = (tuple(self.numbers[at] for at in places), tuple(self.texts[at] for at in places))
+        return Task(self.unit, numbers, texts, tuple(self.labels[at] for at in places))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Texts for a worker to score, by their numbers in the question."""
+
+    numbers: tuple[int, ...]
+    texts: tuple[str, ...]
+
+    def take(self, places: Sequence[int]) -> Question:
+        """The same for some of the texts."""
+        return Question(tuple(self.numbers[at] for at in places), tuple(self.texts[at] for at in places))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker says of one text of a question: its scores, or why there are none.
+
+    id: the text's number. forwards: calls of the model. classes_only: what the victim now declares.
+    """
+
+    id: int
+    scores: tuple[float, ...] = ()
+    error: str | None = None
+    forwards: int = 1
+    classes_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +100,8 @@ class Job:
     named: the arguments of `load_victim`, if the victim was named; a worker then loads it anew (`load`).
     accept_all: the least probability that people accept all changes of a text together; 0 sets no limit.
     to_the_end: whether a search goes on after the label has flipped, to make the score as high as it can.
-    first_scores: what the victim says of the first texts, see `identify`.
+    unlabelled: whether the labels are still to be predicted by the victim, see `identify`.
+    first_scores: what the victim says of the first texts, None of one on which it fails, see `identify`.
     passes: what may be spent to prove that a text cannot be flipped; None attacks only. asked: the budgets of which
         certificates are wanted, all within those of the run.
     tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
@@ -98,7 +122,8 @@ class Job:
     accept_all: float = 0.0
     to_the_end: bool = False
     named: tuple[str, bool, Mapping[str, Any] | None] | None = None
-    first_scores: list[list[float]] | str | None = None
+    unlabelled: bool = False
+    first_scores: list[list[float] | None] | None = None
     tolerance: float | None = None
     passes: int | None = None
     asked: tuple[Budget, ...] = ()
@@ -128,22 +153,38 @@ class Job:
         if self.target is not None and not 0 <= self.target < len(self.victim.labels):
             raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
 
-    def identify(self) -> Job:
-        """The job with what the victim says of the first texts.
+    def ask(self, texts: Sequence[str]) -> Evaluation:
+        """Score texts in this process. Where there are workers, they are asked instead (`execution.executors`)."""
+        return evaluate(self.victim, texts)
+
+    def identify(self, ask: Ask | None = None) -> Job:
+        """The job with what the victim says of the first texts, and with labels where the texts have none.
 
         So a run is not continued with another victim of the same name. A victim may also be settled by what it is asked
         first, as a function is whose single numbers may be probabilities or not: every process that uses it asks it
-        this before anything else.
+        this before anything else. ask: who is asked [default: the victim in this process].
         """
         if self.first_scores is not None:
             return self
-        return replace(self, first_scores=_score_first(self.victim, self.examples.texts))
+        ask = ask or self.ask
+        found = ask(self.examples.texts[:FIRST])
+        rows = [
+            [float(f"{value:.3g}") for value in row] if error is None else None
+            for row, error in zip(found.scores, found.errors, strict=True)
+        ]
+        examples = label_by_predictions(ask, self.examples) if self.unlabelled else self.examples
+        return replace(self, first_scores=rows, examples=examples, unlabelled=False)
 
-    def calibrate(self) -> Job:
+    def calibrate(self, ask: Ask | None = None) -> Job:
         """The job with the tolerance measured; to be done once, so that it is the same for every worker."""
         if self.tolerance is not None:
             return self
-        return replace(self, tolerance=measure_tolerance(self.victim, self.examples.texts))
+        return replace(self, tolerance=measure_tolerance(ask or self.ask, self.examples.texts))
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        """What has been found out by asking, for workers that were started before."""
+        return {name: getattr(self, name) for name in ("first_scores", "tolerance", "learnt")}
 
     def _lends_slopes(self, solver: Solver) -> bool:
         """Whether a stand-in gives a solver the slopes that it needs."""
@@ -154,7 +195,7 @@ class Job:
         """Whether a stand-in is to be learnt."""
         return self.lender is None and any(map(self._lends_slopes, self.solvers.values()))
 
-    def learn(self, progress: Callable[[int, int], None]) -> Surrogate:
+    def learn(self, progress: Callable[[int, int], None], ask: Ask | None = None) -> Surrogate:
         """Ask the victim about some texts, as they are and with words exchanged at random.
 
         progress: called with the number of texts that have been asked about, and of all.
@@ -165,7 +206,7 @@ class Job:
         scores, queries = np.full((len(texts), len(self.victim.labels)), np.nan), 0
         for begin in range(0, len(texts), self.chunk):
             progress(begin, len(texts))
-            found = evaluate(self.victim, texts[begin : begin + self.chunk])
+            found = (ask or self.ask)(texts[begin : begin + self.chunk])
             scores[begin : begin + self.chunk] = found.scores
             queries += int(found.forwards.sum())
         good = np.flatnonzero(np.isfinite(scores).all(axis=1))
@@ -193,16 +234,14 @@ class Job:
         return LearningOracle(oracle, batch, prior, sizes, before, bool(np.isin(scores, (0, 1)).all()), slack=np.inf)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker is sent: the first texts only, and no victim where it can be loaded by its name."""
+        """What a worker is sent: no texts, which come with tasks, and no victim that can be loaded by its name."""
         state = {one.name: getattr(self, one.name) for one in fields(self)}
-        first = self.examples.take(range(min(FIRST, len(self.examples))))
-        return state | {"examples": first, "victim": None if self.named else self.victim}
+        return state | {"examples": self.examples.take([]), "victim": None if self.named else self.victim}
 
     def load(self) -> Job:
         """The job with a victim of its own, in a worker."""
         # What was sent as it is may be shared with others, and must not be written to.
         victim = copy.deepcopy(self.victim) if self.named is None else load_victim(*self.named)
-        _score_first(victim, self.examples.texts)
         return replace(self, victim=victim)
 
     @cached_property
@@ -310,13 +349,3 @@ class Job:
         if self.passes is None:
             return {}
         return {"certify": {"passes": self.passes, "budgets": [str(budget) for budget in self.asked]}}
-
-
-def _score_first(victim: Victim, texts: Sequence[str]) -> list[list[float]] | str:
-    """What a victim says of the first texts, to three digits; the name of an error where it fails."""
-    try:
-        return [[float(f"{value:.3g}") for value in row] for row in compute_scores(victim, texts[:FIRST])]
-    except UnavailableError:
-        raise
-    except Exception as error:
-        return type(error).__name__

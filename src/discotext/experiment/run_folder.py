@@ -96,6 +96,8 @@ class RunFolder:
         if there.exists():
             before = read_settings(self.path)
             differ = [key for key in {**settings, **before} if before.get(key) != settings.get(key)]
+            if "first_scores" in differ and _agree(before.get("first_scores"), settings.get("first_scores")):
+                differ.remove("first_scores")
             if differ == ["first_scores"]:
                 raise ValueError(
                     f"{self.path} holds a run with another victim: {settings['victim']} scores the first texts "
@@ -166,6 +168,12 @@ def lock(file: BinaryIO) -> bool:
     except (ImportError, OSError):
         pass  # some systems and some disks have no locks
     return True
+
+
+def _agree(before: Any, now: Any) -> bool:
+    """Whether two victims may be the same, by their scores of the first texts: one may have failed (None), or hung."""
+    rows = isinstance(before, list) and isinstance(now, list) and len(before) == len(now)
+    return rows and all(one == other for one, other in zip(before, now, strict=True) if None not in (one, other))
 
 
 def check_folder(path: Path) -> None:

@@ -11,7 +11,7 @@ from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import Job
 from discotext.victims.registry import load_victim
 from discotext.victims.surrogate import VARIANTS, read_surrogate
-from discotext.victims.victim import Victim
+from discotext.victims.victim import Ask, Victim
 
 SURROGATE = "surrogate.npz"  # the stand-in of a run, in its folder
 ONCE = 24  # queries that identify and calibrate a victim, at most
@@ -69,8 +69,8 @@ def _divide(job: Job, attacks: int, total: int) -> tuple[Job, int]:
     return job, (total - ONCE - job.examples.asked - count_lessons(job)) // max(attacks, 1)
 
 
-def learn(job: Job, kept: Path | None, notify: Notify = ignore) -> Job:
-    """The job with its stand-in: the one that is kept beside the run, or a new one.
+def learn(job: Job, kept: Path | None, notify: Notify = ignore, ask: Ask | None = None) -> Job:
+    """The job with its stand-in: the one that is kept beside the run, or a new one. ask: see `Job.identify`.
 
     One that predicts the victim poorly is warned of, and not relied on.
     """
@@ -82,7 +82,7 @@ def learn(job: Job, kept: Path | None, notify: Notify = ignore) -> Job:
     if known is None and kept is not None and kept.with_name("settings.json").exists():
         # Better said before queries are paid for.
         raise ValueError(f"{kept.parent} holds a run without a stand-in; choose another folder, or --surrogate none")
-    learnt = known or job.learn(lambda done, of: notify(f"learning from {done:,} of {of:,} texts"))
+    learnt = known or job.learn(lambda done, of: notify(f"learning from {done:,} of {of:,} texts"), ask)
     notify("")
     if learnt.poor:
         warnings.warn(

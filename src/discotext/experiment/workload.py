@@ -16,7 +16,7 @@ import numpy as np
 from discotext.experiment.job import FIRST, Job
 from discotext.experiment.stand_in import count_lessons
 from discotext.text.space import Space
-from discotext.victims.victim import evaluate
+from discotext.victims.victim import Ask
 
 TIMED = 16  # texts by which the time of a pass is measured
 SAMPLED = 5  # texts whose candidates are looked up
@@ -51,20 +51,22 @@ class Workload:
         return said
 
 
-def estimate_work(job: Job, out: Path | None = None, price: float | None = None) -> tuple[Job, Workload]:
+def estimate_work(
+    job: Job, out: Path | None = None, price: float | None = None, ask: Ask | None = None
+) -> tuple[Job, Workload]:
     """The job with its victim identified, and what it will take; what a folder has records of is done.
 
-    price: of a query; where there is one, none is spent on measuring.
+    price: of a query; where there is one, none is spent on measuring. ask: see `Job.identify`.
     """
     began = time.perf_counter()
-    job = job.identify()
+    job = job.identify(ask)
     asked = max(min(FIRST, len(job.examples)), 1)
     if price is None and job.most_queries is None and not job.victim.capabilities.has_memory:
         # The first call may have loaded a model, and calls carry many texts. A service, which remembers its answers,
         # may want to be paid for more.
         asked = min(TIMED, len(job.examples))
         began = time.perf_counter()
-        evaluate(job.victim, job.examples.texts[:asked])
+        (ask or job.ask)(job.examples.texts[:asked])
     seconds = (time.perf_counter() - began) / asked
     order = sorted(range(len(job.examples)), key=lambda number: len(job.examples.texts[number]))
     places = sorted({round(place) for place in np.linspace(0, len(order) - 1, SAMPLED).tolist()})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from discotext.data.files import read_table
 from discotext.data.labels import are_numbers, are_unnamed, have_numbers, list_some, rename_labels
 from discotext.data.registry import check_data, has_name, load_data
 from discotext.victims.held import adopt, refuse
-from discotext.victims.victim import Victim, check_distinct, compute_scores
+from discotext.victims.victim import Ask, Evaluation, Victim, check_distinct, compute_scores
 from discotext.victims.wrapped import AdaptedVictim
 
 VICTIM_KINDS = (
@@ -78,6 +79,7 @@ def load_examples(
     limit: int | None = None,
     seed: int = 0,
     most_queries: int | None = None,
+    label: bool = True,
 ) -> Examples:
     """Load examples whose classes are the victim's; raise ValueError unless it is certain which is which.
 
@@ -86,6 +88,8 @@ def load_examples(
 
     limit: take a sample of so many; of texts without labels, it is taken before the victim is asked.
     most_queries: raise ValueError, and ask nothing, if more texts than this have no labels.
+    label: whether texts without labels get them here; otherwise `asked` counts them, and they are all of class 0 until
+        `label_by_predictions` is called.
     """
     how = columns if isinstance(columns, Columns) else Columns(*columns)
     check_distinct(victim.labels, victim.name)
@@ -101,7 +105,8 @@ def load_examples(
             f"{most_queries:,} queries in all are too few for {len(examples):,} texts without labels, which take one "
             "each to be labelled by the victim's predictions; allow more, or attack fewer texts (limit)"
         )
-    return label_by_predictions(victim, examples)
+    examples = replace(examples, asked=len(examples))
+    return label_by_predictions(partial(_evaluate_all, victim), examples) if label else examples
 
 
 def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str] | None) -> Examples:
@@ -164,21 +169,27 @@ def _without_labels(
     return replace(Examples.of(texts, [0] * len(texts), victim.labels, source, rows), own=None)
 
 
-def label_by_predictions(victim: Victim, examples: Examples) -> Examples:
-    """Examples whose labels are what the victim predicts, so that an attack asks which predictions can be changed."""
-    many = len(examples)
-    labels = np.concatenate(
-        [
-            predictions(compute_scores(victim, examples.texts[begin : begin + TOGETHER]))
-            for begin in range(0, many, TOGETHER)
-        ]
-    )
+def label_by_predictions(ask: Ask, examples: Examples) -> Examples:
+    """Examples whose labels are what the victim predicts, so that an attack asks which predictions can be changed.
+
+    Texts without an answer stay as they are.
+    """
+    many, labels = len(examples), examples.labels.copy()
+    for begin in range(0, many, TOGETHER):
+        scores = ask(examples.texts[begin : begin + TOGETHER]).scores
+        answered = np.flatnonzero(np.isfinite(scores).all(axis=1))
+        labels[begin + answered] = predictions(scores[answered])
     without = "the text has no label" if many == 1 else f"the {many:,} texts have no labels"
     warnings.warn(
         f"{without}: the victim's own predictions count as right, so its accuracy before an attack is 100 %",
         stacklevel=2,
     )
-    return replace(examples, labels=labels, asked=many)
+    return replace(examples, labels=labels)
+
+
+def _evaluate_all(victim: Victim, texts: Sequence[str]) -> Evaluation:
+    """The scores of texts; raises if the victim fails on one."""
+    return Evaluation(compute_scores(victim, texts), [None] * len(texts), np.ones(len(texts), dtype=np.int64))
 
 
 def find_kind(given: str) -> str:

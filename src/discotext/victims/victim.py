@@ -6,7 +6,7 @@ out. A wrapper (`discotext.victims.wrapped`) passes that value on whole.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -279,12 +279,15 @@ def _count_forwards(victim: Victim, texts: Sequence[str]) -> Ints:
     return np.asarray(~victim.remembers(texts), dtype=np.int64)
 
 
-def measure_tolerance(victim: Victim, texts: Sequence[str]) -> float:
+Ask = Callable[[Sequence[str]], Evaluation]  # `evaluate` of one victim, wherever it is
+
+
+def measure_tolerance(ask: Ask, texts: Sequence[str]) -> float:
     """Return how far apart two scores must be to differ by more than the victim's rounding errors.
 
     The texts are scored in one batch, and the first of them again alone.
     """
-    batch = evaluate(victim, texts[:TOGETHER])
+    batch = ask(texts[:TOGETHER])
     succeeded = np.flatnonzero(np.isfinite(batch.scores).all(axis=1))
     if not len(succeeded):
         return 0.0
@@ -293,7 +296,7 @@ def measure_tolerance(victim: Victim, texts: Sequence[str]) -> float:
     is_single = bool((scores.astype(np.float32) == scores).all())
     largest = 0.0
     for number in succeeded[:ALONE].tolist() if len(texts) > 1 else ():
-        alone = evaluate(victim, [texts[number]])
+        alone = ask([texts[number]])
         if alone.errors[0] is None:
             largest = max(largest, float(np.abs(alone.scores[0] - batch.scores[number]).max()))
     return max((SINGLE if is_single else DOUBLE) * size, min(SAFETY_FACTOR * largest, LARGEST_TOLERANCE * size))

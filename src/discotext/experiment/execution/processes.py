@@ -8,16 +8,17 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection, get_context
 from multiprocessing.reduction import ForkingPickler
+from typing import Any
 
-from discotext.experiment.execution.scheduler import Answer, Lost, Notify, ignore, schedule
+from discotext.experiment.execution.scheduler import Answer, Crew, Notify, ignore
+from discotext.experiment.execution.work_queue import Lost
 from discotext.experiment.execution.worker import Worker, WorkerSettings, make_portable
-from discotext.experiment.job import Job, Task, Unit
-from discotext.experiment.record import Record
+from discotext.experiment.job import Job, Question, Task
 from discotext.support import threads
 
 HERE = "this machine"
@@ -31,8 +32,9 @@ class Processes:
     threads: threads of the victim's framework in each worker; the default is OMP_NUM_THREADS or, if that is not
         set, cores ÷ workers, and one for the networks of `discotext train`. With the same number of threads, records
         are the same to the last bit, whatever the number of workers.
-    time_limit: seconds for the texts of a unit. When they are over, the texts are done again in halves, and a text that
-        takes too long alone gets a record that says so.
+    time_limit: seconds for the texts of a unit, or of a question that comes before them; a first call that loads a
+        model takes part of it. When they are over, the texts are done again in halves, and a text that takes too long
+        alone gets a record that says so.
     """
 
     workers: int
@@ -44,10 +46,12 @@ class Processes:
             raise ValueError(f"workers is {self.workers} and threads is {self.threads}; choose 1 or more for both")
         check_limit(self.time_limit)
 
-    def run(self, job: Job, units: Sequence[Unit], notify: Notify = ignore) -> Iterator[list[Record]]:
+    @contextmanager
+    def open(self, job: Job, notify: Notify = ignore) -> Iterator[Crew]:
         asked = self.threads or threads.chosen
         settings = WorkerSettings(asked or max(1, threads.count_processors() // self.workers), asked is not None)
-        return schedule(ProcessPool(job, settings), self.workers, job, units, self.time_limit, notify)
+        with closing(Crew(ProcessPool(settings), self.workers, job, self.time_limit, notify)) as crew:
+            yield crew
 
 
 @contextmanager
@@ -70,8 +74,10 @@ def check_limit(seconds: float | None) -> None:
 class ProcessPool:
     """Starts processes, and waits for their answers."""
 
-    def __init__(self, job: Job, settings: WorkerSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.settings, self.parcel = settings, b""
+
+    def pack(self, job: Job) -> None:
         try:
             self.parcel = bytes(ForkingPickler.dumps(job))
         except Exception as error:
@@ -106,9 +112,13 @@ class ProcessWorker:
         with suppress(OSError):  # it may have died already, which `answer` reports
             self.pipe.send_bytes(parcel)
 
-    def assign(self, task: Task) -> None:
+    def update(self, findings: Mapping[str, Any]) -> None:
         with suppress(OSError):  # as above
-            self.pipe.send(task)
+            self.pipe.send(dict(findings))
+
+    def assign(self, work: Task | Question) -> None:
+        with suppress(OSError):  # as above
+            self.pipe.send(work)
 
     def answer(self) -> Answer:
         try:
@@ -145,4 +155,8 @@ def work(pipe: connection.Connection, place: int, settings: WorkerSettings) -> N
             return
         pipe.send(worker.load(job, HERE))
         while True:
-            pipe.send(worker.do(pipe.recv()))
+            message = pipe.recv()
+            if isinstance(message, dict):
+                worker.update(message)
+            else:
+                pipe.send(worker.do(message))

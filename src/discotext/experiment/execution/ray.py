@@ -11,17 +11,17 @@ import logging
 import os
 import socket
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from discotext.experiment.execution.processes import check_limit
 from discotext.experiment.execution.ray_address import check_address, explain_refusal
-from discotext.experiment.execution.scheduler import Answer, Lost, Notify, Ready, ignore, schedule
+from discotext.experiment.execution.scheduler import Answer, Crew, Notify, Ready, ignore
+from discotext.experiment.execution.work_queue import Lost
 from discotext.experiment.execution.worker import Worker, WorkerSettings, make_portable
-from discotext.experiment.job import Job, Task, Unit
-from discotext.experiment.record import Record
+from discotext.experiment.job import Job, Question, Task
 from discotext.support.extras import require
 from discotext.version import __version__
 
@@ -60,9 +60,8 @@ class RayExecutor:
             check_address(self.address)
         return ray
 
-    def run(self, job: Job, units: Sequence[Unit], notify: Notify = ignore) -> Iterator[list[Record]]:
-        if not units:
-            return
+    @contextmanager
+    def open(self, job: Job, notify: Notify = ignore) -> Iterator[Crew]:
         notify("starting Ray" if self.address is None else f"connecting to {self.address}")
         with connect(self) as ray, suppress_worker_logs(ray):
             gpus = self.gpus
@@ -73,8 +72,9 @@ class RayExecutor:
                 raise ValueError(f"{reason}; ask for less or, if machines are still to come, set the number of workers")
             if not fit:
                 warnings.warn(f"{reason}; waiting for one", stacklevel=2)
-            pool = RayPool(ray, job, WorkerSettings(self.threads), gpus)
-            yield from schedule(pool, self.workers or fit, job, units, self.time_limit, notify)
+            pool = RayPool(ray, WorkerSettings(self.threads), gpus)
+            with closing(Crew(pool, self.workers or fit, job, self.time_limit, notify)) as crew:
+                yield crew
 
 
 @contextmanager
@@ -131,14 +131,16 @@ def count_places(ray: Any, threads: int, gpus: float) -> tuple[int, str]:
 class RayPool:
     """Starts actors, and waits for their answers."""
 
-    def __init__(self, ray: Any, job: Job, settings: WorkerSettings, gpus: float) -> None:
-        self.ray, self.settings = ray, settings
+    def __init__(self, ray: Any, settings: WorkerSettings, gpus: float) -> None:
+        self.ray, self.settings, self.job = ray, settings, None
         self.actor = ray.remote(num_cpus=settings.threads, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Actor)
         self.variables = {name: value for name, value in os.environ.items() if name.startswith("DISCOTEXT_")}
         if not gpus:
             self.variables["CUDA_VISIBLE_DEVICES"] = ""  # otherwise all workers of a machine would use its first GPU
+
+    def pack(self, job: Job) -> None:
         try:
-            self.job = ray.put(job)
+            self.job = self.ray.put(job)
         except Exception as error:
             why = error.__cause__ or error  # Ray wraps it in a page of text
             raise ValueError(
@@ -168,8 +170,11 @@ class RayWorker:
         # In a list, so that an error in unpacking the job is raised inside the actor.
         self.ref = actor.load.remote([job], __version__)
 
-    def assign(self, task: Task) -> None:
-        self.ref = self.actor.do.remote(task)
+    def update(self, findings: Mapping[str, Any]) -> None:
+        self.actor.update.remote(findings)  # an actor does what it is told in order
+
+    def assign(self, work: Task | Question) -> None:
+        self.ref = self.actor.do.remote(work)
 
     def answer(self) -> Answer:
         errors = self.ray.exceptions
@@ -246,5 +251,8 @@ class Actor:
             return RuntimeError(f"a worker on {here} cannot load the victim: {answer}")
         return Ready(here, ray.get_runtime_context().get_node_id())
 
-    def do(self, task: Task) -> Answer:
-        return self.worker.do(task)
+    def update(self, findings: Mapping[str, Any]) -> None:
+        self.worker.update(findings)
+
+    def do(self, work: Task | Question) -> Answer:
+        return self.worker.do(work)

@@ -1,4 +1,4 @@
-"""How workers do the units of a job, wherever they are.
+"""How workers answer the questions of a run and do its units, wherever they are.
 
 Units are assigned in their order to whichever worker is free, and their records come back in the same order. No worker
 gets far ahead of the next unit to be written, so that what waits to be written stays small.
@@ -15,18 +15,21 @@ from __future__ import annotations
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from discotext.experiment.job import Job, Task, Unit
+import numpy as np
+
+from discotext.experiment.execution.work_queue import ATTEMPTS, Assignment, Lost, Work, WorkQueue, fail_question
+from discotext.experiment.job import Job, Question, Reply, Unit
 from discotext.experiment.record import Record
 from discotext.experiment.task import fail_task
+from discotext.victims.victim import Evaluation
 
 AHEAD = 4  # units for each worker that may be done before the next one to be written
-ATTEMPTS = 3  # workers that may die of a task before it is done in halves
-BLAME = 0.1  # what the loss of a machine counts of a death: some text may be what takes machines down
-FAILURES_IN_A_ROW = 8  # texts that fail alone, one after the other, before the run is given up
+SETTLING = -1  # the place of a question that settles a worker's victim
 REPORT_EVERY = 1.0  # seconds between reports
 RATE_WINDOW = 30.0  # seconds over which rates are taken
 
@@ -46,21 +49,17 @@ class Ready:
     node: str = ""
 
 
-@dataclass(frozen=True)
-class Lost:
-    """A worker has died. blameless: its machine, or the connection to it, was lost, so its task is not to blame."""
-
-    why: str
-    blameless: bool = False
-
-
-Answer = Ready | Lost | Exception | list[Record]
+Answer = Ready | Lost | Exception | list[Record] | list[Reply]
 
 
 class WorkerHandle(Protocol):
     """The scheduler's end of a worker, which does one task at a time. Its first answer is `Ready`, or why not."""
 
-    def assign(self, task: Task) -> None: ...
+    def assign(self, task: Work) -> None: ...
+
+    def update(self, findings: Mapping[str, Any]) -> None:
+        """Send it what has been found out since it got the job."""
+        ...
 
     def answer(self) -> Answer:
         """What it answered; called when `WorkerPool.wait` says that there is an answer."""
@@ -71,6 +70,10 @@ class WorkerHandle(Protocol):
 
 class WorkerPool(Protocol):
     """Starts workers, and waits for their answers."""
+
+    def pack(self, job: Job) -> None:
+        """Prepare the job that workers are started with from now on."""
+        ...
 
     def start(self, place: int) -> WorkerHandle:
         """Start a worker. place: its number among the workers of the pool."""
@@ -83,79 +86,156 @@ class WorkerPool(Protocol):
 
 @dataclass(eq=False)
 class Slot:
-    """A worker's slot in the pool: its machine, once it is ready, and its assignment."""
+    """A worker's slot in the pool: its machine, once it is ready, and its assignment.
+
+    settled: whether it has been asked what every worker is asked first.
+    """
 
     place: int
     worker: WorkerHandle
     where: str | None = None
     assignment: Assignment | None = None
     since: float = 0.0
+    settled: bool = False
 
     @property
     def free(self) -> bool:
         return self.where is not None and self.assignment is None
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """A task of the unit at some place in the order. deaths: of workers that had it."""
+class Crew:
+    """The workers of a run, from its first question to its last record. limit: seconds for a task, or None.
 
-    place: int
-    task: Task
-    deaths: float = 0
+    A victim may be settled by what it is asked first (see `Job.identify`): the texts of the first question that was
+    answered are what every later worker is asked before anything else. A text that hangs, or that workers die of, when
+    it is merely asked about is not given to workers again.
+    """
 
+    def __init__(self, pool: WorkerPool, count: int, job: Job, limit: float | None, notify: Notify) -> None:
+        self.pool, self.count, self.job, self.limit, self.notify = pool, count, job, limit, notify
+        self.slots: list[Slot] = []
+        self.first: Question | None = None
+        self.given_up: dict[str, str] = {}  # texts, and why
+        self.failed_starts = 0
+        self.classes_only = False
+        pool.pack(job)
 
-def schedule(
-    pool: WorkerPool, count: int, job: Job, units: Sequence[Unit], limit: float | None, notify: Notify
-) -> Iterator[list[Record]]:
-    """The records of each unit, in their order, by `count` workers. limit: seconds for a task, or None."""
-    queue, throughput, failed_starts, reported = WorkQueue(job, units, AHEAD * count), Throughput(), 0, 0.0
-    slots: list[Slot] = []
-    try:
-        slots += [Slot(place, pool.start(place)) for place in range(min(count, len(units)))]
-        while not queue.over:
+    def close(self) -> None:
+        for slot in self.slots:
+            slot.worker.stop()
+        self.slots.clear()
+
+    def ask(self, texts: Sequence[str]) -> Evaluation:
+        """The scores of texts, which one worker is asked in one call; halves and single texts where that fails."""
+        question = Question(tuple(range(len(texts))), tuple(texts))
+        queue = WorkQueue(lambda place: question, 1, 1, fail_question, self.given_up)
+        (replies,) = self._do(queue)
+        answered = [place for place, reply in enumerate(replies) if reply.error is None]
+        if answered and self.first is None:
+            self.first = question.take(answered)
+            for slot in self.slots:
+                slot.settled = True
+            if queue.divided:  # each worker has been asked something else
+                self.close()
+        self.classes_only |= any(reply.classes_only for reply in replies)
+        scores = np.full((len(texts), len(self.job.victim.labels)), np.nan)
+        for place in answered:
+            scores[place] = replies[place].scores
+        return Evaluation(scores, [reply.error for reply in replies], np.array([reply.forwards for reply in replies]))
+
+    def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]:
+        """The records of each unit, in their order."""
+        self.job = job
+        self.pool.pack(job)
+        for slot in [
+            slot for slot in self.slots if not slot.free
+        ]:  # one that has not begun is sent the new job instead
+            slot.worker.stop()
+            self.slots.remove(slot)
+        for slot in self.slots:
+            slot.worker.update(job.findings)
+        queue = WorkQueue(
+            lambda place: job.task(units[place]), len(units), AHEAD * self.count, partial(fail_task, job), self.given_up
+        )
+        yield from self._do(queue, report=True)
+
+    def _do(self, queue: WorkQueue, report: bool = False) -> Iterator[list[Any]]:
+        """What is found of the tasks of a queue, in their order. report: whether to notify of the rates of machines."""
+        slots, throughput, reported = self.slots, Throughput(), 0.0
+        for slot in slots:
+            throughput.add_machine(slot.where)
+        begun = {slot.place for slot in slots}
+        slots += [self._start(place) for place in range(min(self.count, queue.size)) if place not in begun]
+        while True:
             for slot in slots:
-                if slot.free and (assignment := queue.take()) is not None:
+                if slot.free and (assignment := self._choose(slot, queue)) is not None:
                     slot.assignment, slot.since = assignment, clock()
                     slot.worker.assign(assignment.task)
-            if clock() - reported >= REPORT_EVERY:
-                notify(throughput.describe(slots))
+            yield from queue.pop_finished()
+            if queue.over:
+                return
+            if report and clock() - reported >= REPORT_EVERY:
+                self.notify(throughput.describe(slots))
                 reported = clock()
-            for slot in wait_for_answers(pool, slots, limit):
+            for slot in wait_for_answers(self.pool, slots, self.limit):
                 answer, assignment = slot.worker.answer(), slot.assignment
                 slot.assignment = None
-                if isinstance(answer, Lost) and assignment is None:
-                    failed_starts += not answer.blameless
-                    if failed_starts >= ATTEMPTS:
-                        answer = RuntimeError(
-                            f"a worker died {ATTEMPTS} times before it was ready: {answer.why}. Finished work is kept"
-                        )
-                if isinstance(answer, Exception):
-                    if assignment is not None or not any(other.where for other in slots):
-                        raise answer
-                    warnings.warn(f"continuing with one worker fewer: {answer}", stacklevel=2)
-                    slots.remove(slot)
-                    slot.worker.stop()
-                    failed_starts = 0
-                elif isinstance(answer, Ready):
-                    slot.where, failed_starts = answer.where, 0
-                    throughput.add_machine(answer.where)
-                elif isinstance(answer, Lost):
+                if isinstance(answer, Lost):
+                    self._lose(slot, assignment, answer, queue)
+                elif isinstance(answer, Exception):
                     if assignment is not None:
-                        queue.lost(assignment, answer)
-                    slots[slots.index(slot)] = Slot(slot.place, pool.start(slot.place))
+                        raise answer
+                    self._leave_out(slot, answer)
+                elif isinstance(answer, Ready):
+                    slot.where = answer.where
+                    throughput.add_machine(answer.where)
+                    self.failed_starts = 0 if self.first is None else self.failed_starts
+                elif assignment is not None and assignment.place == SETTLING:
+                    slot.settled, self.failed_starts = True, 0
                 elif assignment is not None:
                     queue.finish(assignment, answer)
                     throughput.count(slot.where, len(answer))
-            for slot in find_overdue(slots, limit):
-                assert slot.assignment is not None
+            for slot in find_overdue(slots, self.limit):
                 slot.worker.stop()
-                queue.halve(slot.assignment, f"TimeoutError: not finished within the time limit of {limit:g} seconds")
-                slots[slots.index(slot)] = Slot(slot.place, pool.start(slot.place))
-            yield from queue.pop_finished()
-    finally:
-        for slot in slots:
-            slot.worker.stop()
+                why = f"not finished within the time limit of {self.limit:g} seconds"
+                if slot.assignment is None or slot.assignment.place == SETTLING:
+                    self._lose(slot, slot.assignment, Lost(why), queue)
+                else:
+                    queue.halve(slot.assignment, f"TimeoutError: {why}")
+                    self._restart(slot)
+
+    def _start(self, place: int) -> Slot:
+        return Slot(place, self.pool.start(place))
+
+    def _restart(self, slot: Slot) -> None:
+        self.slots[self.slots.index(slot)] = self._start(slot.place)
+
+    def _choose(self, slot: Slot, queue: WorkQueue) -> Assignment | None:
+        """What a free worker does next."""
+        if self.first is not None and not slot.settled:
+            return Assignment(SETTLING, self.first)
+        return queue.take()
+
+    def _lose(self, slot: Slot, assignment: Assignment | None, how: Lost, queue: WorkQueue) -> None:
+        """A worker has died: its task is done again, and another takes its place."""
+        if assignment is not None and assignment.place != SETTLING:
+            queue.lost(assignment, how)
+        else:
+            self.failed_starts += not how.blameless
+            if self.failed_starts >= ATTEMPTS:
+                died = f"a worker died {ATTEMPTS} times before it was ready: {how.why}. Finished work is kept"
+                self._leave_out(slot, RuntimeError(died))
+                return
+        self._restart(slot)
+
+    def _leave_out(self, slot: Slot, error: Exception) -> None:
+        """A worker cannot be started: go on without it, if there is another."""
+        if not any(other.where for other in self.slots if other is not slot):
+            raise error
+        warnings.warn(f"continuing with one worker fewer: {error}", stacklevel=2)
+        self.slots.remove(slot)
+        slot.worker.stop()
+        self.failed_starts = 0
 
 
 def wait_for_answers(pool: WorkerPool, slots: Sequence[Slot], limit: float | None) -> list[Slot]:
@@ -171,72 +251,6 @@ def find_overdue(slots: Sequence[Slot], limit: float | None) -> list[Slot]:
     return [slot for slot in slots if limit is not None and slot.assignment is not None and now - slot.since > limit]
 
 
-class WorkQueue:
-    """Tasks still to be assigned, and records that wait for earlier units."""
-
-    def __init__(self, job: Job, units: Sequence[Unit], ahead: int) -> None:
-        self.job, self.units, self.ahead = job, units, ahead
-        self.again: deque[Assignment] = deque()  # what failed, to be assigned before all else
-        self.next = self.turn = 0
-        self.done: dict[int, dict[int, Record]] = {}  # by place and number of the text
-        self.bad = 0  # texts given up since the last success
-
-    @property
-    def over(self) -> bool:
-        return self.turn == len(self.units)
-
-    def take(self) -> Assignment | None:
-        """The next assignment, or None if there is none now."""
-        if self.again:
-            return self.again.popleft()
-        if self.next == len(self.units) or self.next >= self.turn + self.ahead:
-            return None
-        self.next += 1
-        return Assignment(self.next - 1, self.job.task(self.units[self.next - 1]))
-
-    def finish(self, assignment: Assignment, records: Sequence[Record]) -> None:
-        self.bad = 0
-        self._keep(assignment, records)
-
-    def _keep(self, assignment: Assignment, records: Sequence[Record]) -> None:
-        self.done.setdefault(assignment.place, {}).update({record.id: record for record in records})
-
-    def lost(self, assignment: Assignment, how: Lost) -> None:
-        """The worker died: the same again, in the end in halves."""
-        deaths = assignment.deaths + (BLAME if how.blameless else 1)
-        if deaths < ATTEMPTS:
-            self.again.appendleft(replace(assignment, deaths=deaths))
-        else:
-            self.halve(assignment, f"the worker died: {how.why}")
-
-    def halve(self, assignment: Assignment, why: str) -> None:
-        """The same in two halves; of one text, a record that it failed."""
-        if len(assignment.task.texts) > 1:
-            # Something is wrong here, so one more death is enough to look closer; a single text is given more chances.
-            self.again.extendleft(
-                Assignment(assignment.place, half, ATTEMPTS - 1 if len(half.texts) > 1 else 0)
-                for half in reversed(assignment.task.halves())
-            )
-            return
-        self.bad += 1
-        if self.bad == FAILURES_IN_A_ROW:
-            raise RuntimeError(
-                f"{FAILURES_IN_A_ROW} texts in a row failed, the last (text {assignment.task.numbers[0]}) with: {why}. "
-                "Finished work is kept; try fewer workers or a longer time limit"
-            )
-        self._keep(assignment, fail_task(self.job, assignment.task, why))
-
-    def pop_finished(self) -> Iterator[list[Record]]:
-        """The records of finished units, in order, up to the first that is not finished."""
-        while not self.over:
-            numbers = self.job.chunks[self.units[self.turn].chunk]
-            if len(self.done.get(self.turn, ())) < len(numbers):
-                return
-            found = self.done.pop(self.turn)
-            self.turn += 1
-            yield [found[number] for number in numbers]
-
-
 class Throughput:
     """Texts per second of each machine over the last half minute."""
 
@@ -244,7 +258,9 @@ class Throughput:
         self.began: dict[str, float] = {}
         self.done: dict[str, deque[tuple[float, int]]] = {}
 
-    def add_machine(self, where: str) -> None:
+    def add_machine(self, where: str | None) -> None:
+        if where is None:
+            return
         self.began.setdefault(where, clock())
         self.done.setdefault(where, deque())
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from discotext.experiment.execution.scheduler import Answer, Ready
-from discotext.experiment.job import Job, Task
+from discotext.experiment.job import Job, Question, Reply, Task
 from discotext.experiment.task import TaskRunner
 from discotext.support.extras import flush_denormals_globally
 from discotext.support.threads import choose_small, make_environment
+from discotext.victims.victim import Victim, evaluate
 
 
 @dataclass(frozen=True)
@@ -43,21 +46,40 @@ class Worker:
             torch.set_num_threads(settings.threads)
             if torch.cuda.is_available():
                 torch.cuda.set_device(number % torch.cuda.device_count())
+        self.job: Job | None = None
         self.runner: TaskRunner | None = None
 
     def load(self, job: Job, where: str) -> Answer:
+        """Load the victim; no text is scored."""
         try:
-            self.runner = TaskRunner(job.load())
+            self.job = job.load()
             return Ready(where)
         except Exception as error:
             return make_portable(error)
 
-    def do(self, task: Task) -> Answer:
-        assert self.runner is not None
+    def update(self, findings: Mapping[str, Any]) -> None:
+        """Take what has been found out by asking since the job was sent."""
+        assert self.job is not None
+        self.job, self.runner = replace(self.job, **findings), None
+
+    def do(self, work: Task | Question) -> Answer:
+        assert self.job is not None
         try:
-            return self.runner.run(task)
+            if isinstance(work, Question):
+                return answer(self.job.victim, work)
+            self.runner = self.runner or TaskRunner(self.job)
+            return self.runner.run(work)
         except Exception as error:
             return make_portable(error)
+
+
+def answer(victim: Victim, question: Question) -> list[Reply]:
+    """What a victim says of each text of a question."""
+    found = evaluate(victim, question.texts)
+    rows = zip(question.numbers, found.scores.tolist(), found.errors, found.forwards.tolist(), strict=True)
+    return [
+        Reply(number, tuple(row), error, count, victim.capabilities.classes_only) for number, row, error, count in rows
+    ]
 
 
 def make_portable(error: Exception) -> Exception:
