@@ -138,6 +138,7 @@ def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path):
             [text.count("bad") + text.count("decent"), text.count("good") + text.count("mediocre")] for text in texts
         ]
 
+    (tmp_path / "hardening_settings.json.new").touch()  # as a kill at the first write leaves it
     found = discotext.harden(
         make_data(), scores, candidates=make_finder(), budgets=FEW, most_loss=50, recipes=["merged:100"], out=tmp_path
     )

@@ -47,7 +47,7 @@ ORDER = {
     "certificate coverage quality run_folder job preflight run pairing report flipped plotting html_view proof task "
     "result execution solver_list stand_in workload attack certify observation one_text explanation merge paper "
     "hardening",
-    "experiment/execution": "ray_address scheduler worker processes ray executors",
+    "experiment/execution": "ray_address work_queue scheduler worker processes ray executors",
     "experiment/report": "change_statistics table markup legend curve figures bracket sections texts showcase "
     "next_steps page side_by_side",
     "experiment/hardening": "recipe task fixed_trainer neural_trainer sklearn_trainer transformer_trainer trainers "

@@ -4,6 +4,9 @@ import json
 import os
 import random
 import stat
+import subprocess
+import sys
+import textwrap
 import threading
 
 import pytest
@@ -138,6 +141,107 @@ def test_a_success_without_a_flipped_prediction_is_refused(folder):
     path.write_bytes(b"".join(map(format_line, records)))
     with pytest.raises(ValueError, match="its last prediction is not a flipped label"):
         read_run(folder)
+
+
+# Runs in a process of its own, whose copies are struck at each of their writes in turn: killed, or told of a full disk.
+STRIKES = """
+    import errno, os, sys, traceback, warnings
+    import discotext as d
+    from discotext.experiment.run import read_run
+    from tests.conftest import untimed
+    from tests.test_run_folder import FINDER, LABELS, TEXTS, scores
+
+    warnings.simplefilter("ignore")
+    what, kill, place = sys.argv[1], sys.argv[2] == "kill", sys.argv[3]
+
+    def work(folder):
+        settings = {"words": 1, "candidates": FINDER, "chunk": 8, "out": folder, "progress": False}
+        getattr(d, what)(scores, (TEXTS, LABELS), "disco", **settings)
+
+    def strike_at(number, folder):
+        def strike():
+            nonlocal number
+            number -= 1
+            if number == 0 and kill:
+                os._exit(9)
+            if number == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        def listen(event, given):
+            writes = event in ("os.mkdir", "os.rename") or event == "open" and given[2] & (os.O_WRONLY | os.O_RDWR)
+            if writes and isinstance(given[0], str | os.PathLike) and os.fspath(given[0]).startswith(folder):
+                strike()
+
+        def sync(file, usual=os.fsync):
+            strike()
+            usual(file)
+
+        sys.addaudithook(listen)
+        os.fsync = sync
+
+    def attempt(number, folder):
+        child = os.fork()
+        if child == 0:
+            try:
+                strike_at(number, folder)
+                work(folder)
+                os._exit(0)
+            except ValueError as error:
+                os._exit(1 if "No space left" in str(error) or "no space left" in str(error) else 2)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(3)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    work(f"{place}/whole")
+    expected = untimed(read_run(f"{place}/whole").records)
+    number = 0
+    while True:
+        number += 1
+        folder = f"{place}/{number}"
+        status = attempt(number, folder)
+        if status == 0:
+            break
+        assert status == (9 if kill else 1), (number, status)
+        found = sorted(os.listdir(folder)) if os.path.exists(folder) else []
+        work(folder)  # the same command resumes it
+        assert untimed(read_run(folder).records) == expected, (number, found)
+        assert not [name for name in os.listdir(folder) if name.endswith(".new")], number
+        assert os.path.exists(f"{folder}/surrogate.npz") and os.path.exists(f"{folder}/summary.json")
+    print(number - 1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("strike", ["kill", "full disk"])
+@pytest.mark.parametrize("what", ["attack", "certify"])
+def test_whatever_a_folder_holds_at_any_moment_can_be_resumed(tmp_path, what, strike):
+    command = [sys.executable, "-c", textwrap.dedent(STRIKES), what, strike, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    # The folder, three for each of three files beside the records, and the records: their file, and three units.
+    assert int(done.stdout) == 1 + 3 * 3 + 1 + 3
+
+
+def test_a_stand_in_of_a_run_that_never_began_is_not_trusted(tmp_path):
+    """A run that was killed before its settings may have been another one."""
+    settings = {"candidates": FINDER, "words": 1, "progress": False}
+    for folder, texts in (("one", TEXTS), ("other", [text.replace("film", "book") for text in TEXTS])):
+        d.attack(scores, (texts, LABELS), "disco", out=tmp_path / folder, **settings)
+    left = tmp_path / "left"
+    left.mkdir()
+    (left / "records.jsonl").touch()
+    (left / "surrogate.npz").write_bytes((tmp_path / "other" / "surrogate.npz").read_bytes())
+    d.attack(scores, (TEXTS, LABELS), "disco", out=left, **settings)
+    assert untimed(left) == untimed(tmp_path / "one")
+    own, other = ((tmp_path / name / "surrogate.npz").read_bytes() for name in ("one", "other"))
+    assert (left / "surrogate.npz").read_bytes() == own != other
+
+
+def test_a_folder_with_files_of_others_is_refused_also_one_with_a_stand_in_alone(tmp_path):
+    (tmp_path / "surrogate.npz").touch()
+    with pytest.raises(ValueError, match="not a run folder"):
+        run(job(), tmp_path)
 
 
 # --- merging

@@ -1,6 +1,6 @@
 """Runs and merges that are killed at any moment and resumed must give the result of an uninterrupted run.
 
-The moment is an event, not a time: the folder exists, the settings exist, or the records have reached a random size.
+The moment is an event, not a time: the folder or one of its files exists, or the records have reached a random size.
 SIGKILL is sent to the whole process group or, with workers, sometimes to the main process only.
 """
 
@@ -50,10 +50,13 @@ COMPARE = ["compare", "py:victim.py:scores", "data.jsonl", "--solver", "greedy",
 COMMANDS = {
     "compare": [*COMPARE, "--budget", "0.2", "--budget", "0.5"],
     "attack": ["attack", "py:victim.py:scores", "data.jsonl", "--solver", "greedy", "--budget", "0.5", *SETTINGS],
+    "stand-in": ["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco", "--budget", "0.5", *SETTINGS],
     "merge": ["merge", "shard1", "shard2"],
 }
 WORKERS = ["--workers", "2", "--threads", "1"]
-KINDS = ("compare", "merge", "attack", "compare, workers", "merge", "compare", "attack, workers", "compare, first only")
+KINDS = (
+    "compare", "merge", "stand-in", "compare, workers", "attack", "stand-in", "attack, workers", "compare, first only",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def read(path: Path) -> list[dict[str, object]]:
 def moment(out: Path, size: int, rng: np.random.Generator) -> tuple[str, Callable[[], bool]]:
     """An event to wait for: its description and its test."""
     if not out.exists() and rng.random() < 0.2:
-        name = str(rng.choice(["", "settings.json", "records.jsonl", "summary.json"]))
+        name = str(rng.choice(["", "records.jsonl", "surrogate.npz", "settings.json", "summary.json"]))
         return f"{name or 'the folder'} is there", lambda: (out / name).exists()
     wanted = int(rng.integers(min(size_of(out / "records.jsonl"), size - 1), size)) + 1
     return f"there are {wanted:,} of {size:,} bytes", lambda: size_of(out / "records.jsonl") >= wanted

@@ -22,11 +22,10 @@ from discotext.experiment.result import Result
 from discotext.experiment.run import read_records
 from discotext.experiment.run_folder import RunFolder
 from discotext.experiment.solver_list import make_solvers
-from discotext.experiment.stand_in import SURROGATE, learn, load_surrogate, share_out
+from discotext.experiment.stand_in import learn, load_surrogate, share_out
 from discotext.experiment.summary import Tally
 from discotext.experiment.task import Inside
 from discotext.search.solver import Solver
-from discotext.support.files import write_atomically
 from discotext.support.keywords import suggest_keywords
 from discotext.text.candidates import Candidates
 from discotext.text.words import split
@@ -316,13 +315,12 @@ def perform(
         job = prepare(job, session.ask)
         coverage.warn_of_classes(job.victim.name, session.classes_only)
         coverage.warn_of_truncation(job.victim, job.examples.texts)
-        job = learn(job, None if out is None else Path(out) / SURROGATE, notify, session.ask)
+        job = learn(job, None if out is None else Path(out), notify, session.ask)
         tally = Tally(job.settings)
         folder, done = None, 0
         if out is not None:
-            folder = kept.enter_context(RunFolder(out, job.settings))
-            if job.learnt is not None and not (Path(out) / SURROGATE).exists():
-                write_atomically(Path(out) / SURROGATE, job.learnt.to_bytes())
+            surrogate = None if job.learnt is None else job.learnt.to_bytes()
+            folder = kept.enter_context(RunFolder(out, job.settings, surrogate))
             for made in resume(job, folder):
                 done += 1
                 tally.add(made)

@@ -1,13 +1,17 @@
 """A run on disk: settings, and records that are only ever appended.
 
+The files, in the order in which they are written:
+
+    records.jsonl    empty at first, and locked: a second run in the folder would do, and write, the same
+    surrogate.npz    what lends slopes to a victim without gradients, if that was learnt
     settings.json    what the run depends on; another job is refused
-    records.jsonl    one record a line, unit after unit, each line with a checksum of itself
+    records.jsonl    now one record a line, unit after unit, each line with a checksum of itself
     summary.json     what it all means, written at the end
 
-The records of a unit are written in one go. After an interruption the records that are there are read and checked, and
-only then is an unfinished unit cut off, to be done again; so a run can be killed at any moment and loses at most the
-units in flight, and a file that is damaged in any other way is left as it is. A lock keeps a second run out of the
-folder: it would do, and write, the same.
+The settings make the folder a run, and all that they speak of is there before them: without them, it counts as empty.
+So a run can be killed at any moment and the same command resumes it. The records of a unit are written in one go. After
+an interruption the records that are there are read and checked, and only then is an unfinished unit cut off, to be done
+again; so at most the units in flight are lost, and a file that is damaged in any other way is left as it is.
 """
 
 from __future__ import annotations
@@ -52,13 +56,13 @@ def is_sound(line: bytes) -> bool:
     return found is not None and checksum(line[: found.start()] + b"}") == found[1].decode()
 
 
-NAMES = ("settings.json", "records.jsonl", "summary.json")
+SETTINGS, RECORDS, SURROGATE = "settings.json", "records.jsonl", "surrogate.npz"
 
 
 class RunFolder:
-    """The folder of one run, held until it is closed."""
+    """The folder of one run, held until it is closed. surrogate: the content of the file of that name, if any."""
 
-    def __init__(self, path: str | Path, settings: dict[str, Any]) -> None:
+    def __init__(self, path: str | Path, settings: dict[str, Any], surrogate: bytes | None = None) -> None:
         self.path = Path(path)
         check_folder(self.path)
         make_folder(self.path)
@@ -72,7 +76,12 @@ class RunFolder:
                 raise ValueError(
                     f"another run is using {self.path}; wait until it has finished, or choose another folder"
                 )
-            self._match_settings(settings)
+            begun = self._match_settings(settings)
+            if surrogate is not None and not (begun and (self.path / SURROGATE).exists()):
+                write_atomically(self.path / SURROGATE, surrogate)
+            if not begun:
+                checked = {**settings, "check": settings_checksum(settings)}
+                write_atomically(self.path / SETTINGS, json.dumps(checked, indent=2, ensure_ascii=False) + "\n")
         except BaseException:
             self.close()
             raise
@@ -88,12 +97,12 @@ class RunFolder:
 
     @property
     def records_path(self) -> Path:
-        return self.path / "records.jsonl"
+        return self.path / RECORDS
 
-    def _match_settings(self, settings: dict[str, Any]) -> None:
-        """Check that the folder has these settings, or write them."""
-        there = self.path / "settings.json"
-        if there.exists():
+    def _match_settings(self, settings: dict[str, Any]) -> bool:
+        """Check that the folder has these settings; returns False if it has none yet."""
+        begun = has_begun(self.path)
+        if begun:
             before = read_settings(self.path)
             differ = [key for key in {**settings, **before} if before.get(key) != settings.get(key)]
             if "first_scores" in differ and _agree(before.get("first_scores"), settings.get("first_scores")):
@@ -109,9 +118,7 @@ class RunFolder:
                     f"{self.path} holds a run with other settings: {key} was {_short(before.get(key))} and is now "
                     f"{_short(settings.get(key))}; choose another folder, or remove this one"
                 )
-            return
-        checked = {**settings, "check": settings_checksum(settings)}
-        write_atomically(there, json.dumps(checked, indent=2, ensure_ascii=False) + "\n")
+        return begun
 
     def is_empty(self) -> bool:
         """Whether nothing has been written yet."""
@@ -180,16 +187,22 @@ def check_folder(path: Path) -> None:
     """Raise ValueError if a run cannot go into a folder, as far as can be seen without writing."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file; give a folder for the run")
-    # A run that was killed as it began may have left half of its settings, or only the file for its records.
-    there = {file.name for file in path.iterdir()} - {"settings.json.new"} if path.is_dir() else set()
-    if there == {"records.jsonl"} and not (path / "records.jsonl").stat().st_size:
-        there = set()
-    if there and "settings.json" not in there:
+    there = {file.name for file in path.iterdir()} if path.is_dir() else set()
+    # What a run leaves that was killed before it had written its settings.
+    left = {f"{SETTINGS}.new", f"{SURROGATE}.new"}
+    if RECORDS in there and not (path / RECORDS).stat().st_size:
+        left |= {RECORDS, SURROGATE}
+    if there - left and SETTINGS not in there:
         raise ValueError(f"{path} is not empty and is not a run folder; choose another folder")
     nearest = next(one for one in (path, *path.absolute().parents) if one.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
         trouble = "is not writable" if nearest.is_dir() else "is not a folder"
         raise ValueError(f"{path} cannot be created: {nearest} {trouble}; choose another place")
+
+
+def has_begun(path: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (path / SETTINGS).exists()
 
 
 def make_folder(path: Path) -> None:
@@ -202,7 +215,7 @@ def make_folder(path: Path) -> None:
 
 def read_settings(path: str | Path) -> dict[str, Any]:
     """The settings of the run in a folder; ValueError if there is none."""
-    file = Path(path) / "settings.json"
+    file = Path(path) / SETTINGS
     if not file.is_file():
         raise ValueError(f"{path} is not a run folder: it has no settings.json; give a folder that --out made")
     try:
@@ -229,7 +242,7 @@ def read_lines(path: str | Path, with_checksums: bool = False) -> Iterator[Any]:
 
     with_checksums: whether a line without one is damaged; it is checked wherever there is one.
     """
-    file = Path(path) / "records.jsonl"
+    file = Path(path) / RECORDS
     if not file.is_file():
         raise ValueError(f"{path} has no records yet: there is no records.jsonl; has the run started?")
     with file.open("rb") as lines:

@@ -9,11 +9,11 @@ from typing import Any
 
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import Job
+from discotext.experiment.run_folder import SURROGATE, has_begun, read_settings
 from discotext.victims.registry import load_victim
 from discotext.victims.surrogate import VARIANTS, read_surrogate
 from discotext.victims.victim import Ask, Victim
 
-SURROGATE = "surrogate.npz"  # the stand-in of a run, in its folder
 ONCE = 24  # queries that identify and calibrate a victim, at most
 LEARNING = 0.2  # share of all queries that learning may take
 LEAST = 3  # queries of a text: as it is, one change, and the check
@@ -69,20 +69,22 @@ def _divide(job: Job, attacks: int, total: int) -> tuple[Job, int]:
     return job, (total - ONCE - job.examples.asked - count_lessons(job)) // max(attacks, 1)
 
 
-def learn(job: Job, kept: Path | None, notify: Notify = ignore, ask: Ask | None = None) -> Job:
-    """The job with its stand-in: the one that is kept beside the run, or a new one. ask: see `Job.identify`.
+def learn(job: Job, out: Path | None, notify: Notify = ignore, ask: Ask | None = None) -> Job:
+    """The job with its stand-in: the one that is kept in the folder of the run, or a new one. ask: see `Job.identify`.
 
     One that predicts the victim poorly is warned of, and not relied on.
     """
     if not job.learns:
         return job
-    known = job.learnt
-    if known is None and kept is not None and kept.exists():
-        known = read_surrogate(kept, job.victim)
-    if known is None and kept is not None and kept.with_name("settings.json").exists():
-        # Better said before queries are paid for.
-        raise ValueError(f"{kept.parent} holds a run without a stand-in; choose another folder, or --surrogate none")
-    learnt = known or job.learn(lambda done, of: notify(f"learning from {done:,} of {of:,} texts"), ask)
+    learnt = job.learnt
+    # Before there are settings, the file may be of another run, which was killed.
+    if learnt is None and out is not None and has_begun(out):
+        if (out / SURROGATE).exists():
+            learnt = read_surrogate(out / SURROGATE, job.victim)
+        elif "surrogate" not in read_settings(out):
+            # Better said before queries are paid for.
+            raise ValueError(f"{out} holds a run without a stand-in; choose another folder, or --surrogate none")
+    learnt = learnt or job.learn(lambda done, of: notify(f"learning from {done:,} of {of:,} texts"), ask)
     notify("")
     if learnt.poor:
         warnings.warn(

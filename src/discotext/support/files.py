@@ -27,6 +27,9 @@ def atomic_file(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         with open(new, "wb") as file:
             yield file
+            # On the disk before it replaces anything, or a power cut could leave an empty file in its place.
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(new, target)
     except BaseException:
         new.unlink(missing_ok=True)

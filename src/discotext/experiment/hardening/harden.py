@@ -236,7 +236,9 @@ class _Hardening:
     def _claim_folder(self) -> None:
         """Write the settings down, or raise ValueError if the folder has others, or holds something else."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if any(self.folder.iterdir()) and not (self.folder / SETTINGS).exists():
+        # One that was killed as it began may have left half of its settings.
+        there = {file.name for file in self.folder.iterdir()} - {f"{SETTINGS}.new"}
+        if there and SETTINGS not in there:
             raise ValueError(f"{self.folder} is not empty and holds no hardening; choose another folder")
         texts = "\0".join((*self.training.texts, *map(str, self.training.labels.tolist())))
         settings = {
@@ -364,6 +366,7 @@ class _Hardening:
         write_atomically(self.folder / OUTCOME, json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False) + "\n")
         write_atomically(self.folder / "report.html", make_hardening_page(outcome))
         for place in (self.folder / WORK).glob("*/victim"):
+            (place / "settings.json").unlink(missing_ok=True)  # first, for without them it is no victim (see `_load`)
             shutil.rmtree(place, ignore_errors=True)
 
 
