@@ -9,19 +9,25 @@ from click.testing import CliRunner
 
 import discotext
 from discotext.cli import cli
+from discotext.experiment.certificate import CONTRADICTION
+from discotext.experiment.record import Record
+from discotext.experiment.report import make_page
+from discotext.experiment.run import read_run
+from discotext.experiment.run_folder import read_lines
 
 TEXTS = [f"An awful and dull film about {thing}." for thing in ("mice", "ships", "wars", "kings", "songs", "dogs")]
 SENTENCE = "the victim answered differently when asked again on"
 
 
 class Noisy:
-    """Scores with noise, from a seed."""
+    """Scores with noise, from a seed. about: a word that a text must have for it."""
 
-    def __init__(self, noise):
-        self.noise, self.random = noise, random.Random(0)
+    def __init__(self, noise, about=""):
+        self.noise, self.about, self.random = noise, about, random.Random(0)
 
     def __call__(self, texts):
-        return [[sum(w in t for w in ("awful", "dull")) + self.random.gauss(0, self.noise), 0.5] for t in texts]
+        noises = [self.random.gauss(0, self.noise) if self.about in text else 0.0 for text in texts]
+        return [[sum(w in t for w in ("awful", "dull")) + noise, 0.5] for t, noise in zip(texts, noises, strict=True)]
 
 
 def test_a_victim_that_answers_at_random_is_warned_of():
@@ -56,3 +62,33 @@ def test_the_commands_say_so(command, tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert f"discotext: {SENTENCE}" in done.stderr
     assert "cannot be relied on" in done.stderr
+    assert ("nothing is certified" in done.stdout) == (command == "certify")
+
+
+@pytest.mark.parametrize("target", [None, 1])
+@pytest.mark.parametrize("noise", [0.0, 0.5, 2.0])
+def test_nothing_is_robust_where_the_victim_contradicts_itself_on_any_text(tmp_path, noise, target):
+    texts, labels = [*TEXTS * 4, *[f"A film about {number}" for number in range(4)]], [0] * 24 + [1] * 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        settings = {"words": 1, "out": tmp_path / "run", "chunk": 8, "target": target}
+        result = discotext.certify(Noisy(noise, "mice"), (texts, labels), "greedy", **settings)
+    unstable = sum(record.status == "unstable" for record in result.records)
+    assert (unstable > 0) == (noise > 0)
+    run = read_run(tmp_path / "run")
+    for records, certificates in ((result.records, result.certificates), (run.records, run.certificates)):
+        robust = [record for record in records if record.verdict == "robust"]
+        assert bool(robust) == (noise == 0)
+        assert any(record.radius for record in records) == (noise == 0)
+        for one in certificates:
+            assert one.unstable == unstable
+            assert (one.certified_accuracy > 0) == (one.verdicts["robust"] > 0) == (noise == 0)
+            assert (set(one.radius) == {0}) == (noise > 0)
+            assert one.as_dict()["verdicts"] == dict(one.verdicts)
+    assert "Nothing is certified" in make_page(run) or not noise
+    # What is written once the contradiction is known is open at once.
+    written = [Record.from_dict(line) for line in read_lines(tmp_path / "run")]
+    first = next((number for number, record in enumerate(written) if record.status == "unstable"), len(written))
+    assert not any(record.verdict == "robust" for record in written[first:])
+    reasons = {record.reason for record in result.records if record.verdict == "open"}
+    assert CONTRADICTION in reasons or not noise

@@ -108,7 +108,13 @@ def print_certificates(found: Sequence[Certificate], passes: int, wide: bool = F
     print_hint(console)
     reached = ", ".join(f"{radius}: {texts:,}" for radius, texts in last.radius.items())
     print_sentence(console, f"texts by the number of changed words up to which they are proved: {reached or '–'}")
-    if any(one.open for one in found):
+    if last.unstable:
+        print_sentence(
+            console,
+            f"nothing is certified: the victim answered differently when asked again on {last.unstable:,} of "
+            f"{last.n:,} texts, and a proof rests on answers that stay the same",
+        )
+    elif any(one.open for one in found):
         print_sentence(
             console,
             f"{last.verdicts['open']:,} texts are open: {passes:,} passes did not suffice. Raise --passes, or lower "

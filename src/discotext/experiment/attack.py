@@ -12,6 +12,7 @@ from typing import Any
 from discotext.data.columns import AnyColumns
 from discotext.data.labels import find_class
 from discotext.experiment import coverage
+from discotext.experiment.certificate import count_unstable, take_back
 from discotext.experiment.execution.executors import Executor, Serial
 from discotext.experiment.execution.scheduler import Notify, ignore
 from discotext.experiment.job import Job
@@ -317,12 +318,13 @@ def perform(
         coverage.warn_of_truncation(job.victim, job.examples.texts)
         job = learn(job, None if out is None else Path(out), notify, session.ask)
         tally = Tally(job.settings)
-        folder, done = None, 0
+        folder, done, stable = None, 0, True
         if out is not None:
             surrogate = None if job.learnt is None else job.learnt.to_bytes()
             folder = kept.enter_context(RunFolder(out, job.settings, surrogate))
             for made in resume(job, folder):
                 done += 1
+                stable = stable and not count_unstable(made)
                 tally.add(made)
                 if watch is not None:
                     watch(done, len(job.units), made)
@@ -330,6 +332,8 @@ def perform(
         if left:
             job = job.calibrate(session.ask)
         for count, made in enumerate(session.run(job, left) if left else (), start=done + 1):
+            stable = stable and not count_unstable(made)
+            made = take_back(made, stable)
             if folder is not None:
                 folder.append(made)
             tally.add(made)
@@ -365,4 +369,4 @@ def run(
 
         tally = perform(job, out, keep, executor, bar.update_workers, bar.update_inside)
     records.sort(key=lambda record: record.id)  # in the order of the texts, all records of a text together
-    return Result(dict(tally.settings), records, None if out is None else Path(out))
+    return Result(dict(tally.settings), take_back(records), None if out is None else Path(out))

@@ -4,13 +4,17 @@ At least the certified share of texts keeps its label whatever words are exchang
 that is proved. At most the attacked share does; that is shown by texts that lose it. In between are texts of which
 neither is known. One run answers for every smaller budget: a text that was proved up to r words, and flipped with k, is
 robust up to r, broken from k on, and open between.
+
+A proof rests on answers that stay the same. Where the victim contradicts itself on any text of a run, no proof of the
+run holds: robust becomes open, and the certified accuracy is 0. The file of records is only ever appended, and may have
+proofs from before the contradiction; whatever reads it takes them back (`take_back`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,6 +30,7 @@ SCOPE = (
     "What is certified: this model, on these texts, with these candidates and this budget. Other words or more changes "
     "may still flip a label."
 )
+CONTRADICTION = "the victim does not answer the same when asked again about a text of this run, so nothing is proved"
 
 
 def count_allowed(record: Record, budget: Budget) -> int:
@@ -36,7 +41,10 @@ def count_allowed(record: Record, budget: Budget) -> int:
 
 
 def judge(record: Record, allowed: int | None = None) -> Verdict:
-    """The verdict on a text if so many of its words may change [default: as many as in the run]."""
+    """The verdict on a text if so many of its words may change [default: as many as in the run].
+
+    Of its text alone: see `take_back`.
+    """
     changes = record.budget if allowed is None else allowed
     if record.predicted is not None and record.predicted != record.label:
         return "wrong"
@@ -63,6 +71,26 @@ def explain_open(record: Record, passes: int) -> str:
     return f"a proof would take more than the limit of {passes:,} passes; {known}"
 
 
+def count_unstable(records: Iterable[Record]) -> int:
+    """On how many texts the victim contradicted itself."""
+    return len({record.id for record in records if record.status == "unstable"})
+
+
+def take_back(records: Sequence[Record], stable: bool | None = None) -> list[Record]:
+    """Records of one run, without their proofs if the victim contradicts itself. stable: whether it does not."""
+    if not count_unstable(records) if stable is None else stable:
+        return list(records)
+    return [
+        replace(
+            record,
+            radius=None,
+            verdict="open" if record.verdict == "robust" else record.verdict,
+            reason=CONTRADICTION if record.verdict == "robust" else record.reason,
+        )
+        for record in records
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """The figures of one budget.
@@ -71,7 +99,8 @@ class Certificate:
     bracket: the difference. open: the share of undecided texts. verdicts: how many texts have each. radius: how many
     texts, among those the victim is right about, are proved up to exactly so many changed words.
     forwards, backwards, bounds, seconds: of all texts together. labels, target: the names of the classes, and of the
-    one that texts were to be flipped to, if any.
+    one that texts were to be flipped to, if any. unstable: texts of the run on which the victim contradicted itself; if
+    there is one, nothing is certified.
     """
 
     victim: str
@@ -96,6 +125,7 @@ class Certificate:
     scope: str = SCOPE
     labels: Sequence[str] = ()
     target: str | None = None
+    unstable: int = 0
 
     def __repr__(self) -> str:
         return f"Certificate({describe_certificate(self.as_dict())})"
@@ -113,9 +143,18 @@ class Certificate:
         return found | {"labels": list(self.labels)}
 
 
-def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], budget: Budget) -> Certificate:
-    """The figures of one budget, from records under that budget or a larger one."""
+def make_certificate(
+    settings: Mapping[str, Any], records: Sequence[Record], budget: Budget, unstable: int | None = None
+) -> Certificate:
+    """The figures of one budget, from records under that budget or a larger one.
+
+    unstable: on how many texts of the whole run the victim contradicted itself [default: of these].
+    """
+    unstable = count_unstable(records) if unstable is None else unstable
+    records = take_back(records, stable=not unstable)
     verdicts = [judge(record, count_allowed(record, budget)) for record in records]
+    if unstable:
+        verdicts = ["open" if one == "robust" else one for one in verdicts]
     count = Counter(verdicts)
     right = np.array([record.predicted == record.label for record in records], dtype=bool)
     robust, broken = (np.array([one == kind for one in verdicts], dtype=bool) for kind in ("robust", "broken"))
@@ -141,6 +180,7 @@ def make_certificate(settings: Mapping[str, Any], records: Sequence[Record], bud
         bounds=sum(record.bounds for record in records),
         seconds=sum(record.seconds for record in records),
         version=settings["version"],
+        unstable=unstable,
         **name_classes(settings),
     )
 
@@ -165,7 +205,7 @@ def make_certificates(settings: Mapping[str, Any], records: Sequence[Record]) ->
             for record in records
             if record.accept == budget.accept and (record.share is None) == (budget.share is None)
         ]
-        found.append(make_certificate(settings, mine, budget))
+        found.append(make_certificate(settings, mine, budget, count_unstable(records)))
     return found
 
 

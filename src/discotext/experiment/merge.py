@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from discotext.experiment.certificate import take_back
 from discotext.experiment.run import load_settings, read_all, read_run
 from discotext.experiment.run_folder import RunFolder
 from discotext.experiment.summary import Summary, summarise_run
@@ -46,7 +47,7 @@ def merge(parts: Sequence[str | Path], out: str | Path) -> list[Summary]:
         if len(run.records) != run.expected:
             there = f"{len(run.records):,} of {run.expected:,} records"
             raise ValueError(f"{path} has {there}; run the shards to their end first")
-    records = sorted((record for run in runs for record in run.records), key=lambda one: one.unit)
+    records = take_back(sorted((record for run in runs for record in run.records), key=lambda one: one.unit))
     whole = {**settings[0], "shard": "1/1"}
     with RunFolder(out, whole) as folder:
         folder.write_all(records)

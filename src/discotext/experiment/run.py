@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from discotext.experiment.certificate import Certificate, make_certificates
+from discotext.experiment.certificate import Certificate, make_certificates, take_back
 from discotext.experiment.classes import list_classes
 from discotext.experiment.quality import add_quality
 from discotext.experiment.record import Record, check_value
@@ -92,9 +92,12 @@ class Run:
 
 
 def read_run(path: str | Path, empty: bool = False) -> Run:
-    """The run in a folder, in the order of its texts; ValueError if there is none. empty: it may have no records."""
+    """The run in a folder, in the order of its texts; ValueError if there is none. empty: it may have no records.
+
+    Proofs about a victim that contradicts itself are taken back.
+    """
     settings = load_settings(path)
-    records = sorted(read_all(path, settings), key=lambda record: record.id)
+    records = take_back(sorted(read_all(path, settings), key=lambda record: record.id))
     if not records and not empty:
         raise ValueError(f"{path} has no records yet: records.jsonl is empty; has the run started?")
     return Run(settings, records, count_expected(settings))

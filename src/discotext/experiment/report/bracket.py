@@ -54,6 +54,11 @@ def describe_bracket(one: Certificate) -> str:
     if one.certified_accuracy is None or one.attacked_accuracy is None:
         return "There is no text yet."
     low, high = format_percent(one.certified_accuracy), format_percent(one.attacked_accuracy)
+    if one.unstable:
+        return (
+            f"Nothing is certified: the victim answered differently when asked again on {one.unstable:,} of {one.n:,} "
+            "texts, and a proof rests on answers that stay the same."
+        )
     if not one.open:
         return f"The worst case is known exactly: {high} of the texts keep their right label, and that is proved."
     return f"The worst case lies between {low} (proved) and {high} (attacked); {one.verdicts['open']:,} texts are open."

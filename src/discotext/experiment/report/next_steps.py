@@ -226,8 +226,9 @@ def _suggest_proof(attack: Strongest, commands: Commands) -> Iterator[Step]:
     """Where the worst case is not known."""
     row, proof = attack.figures, attack.run.settings.get("certify")
     if proof is not None:
-        open_texts = attack.run.certificates[-1].verdicts["open"]
-        if open_texts:
+        last = attack.run.certificates[-1]
+        open_texts = last.verdicts["open"]
+        if open_texts and not last.unstable:
             more = 10 * int(proof["passes"])
             yield Step(
                 f"{_texts(open_texts, 'is', 'are')} open: neither flipped nor proved to keep the label.",
