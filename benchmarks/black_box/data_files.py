@@ -78,14 +78,26 @@ def column(names: list[str], usual: set[str]) -> str:
     return found[0]
 
 
-def judged(texts: list[Any], labels: list[Any]) -> Texts | None:
+def columns(names: list[str]) -> tuple[str, str | None]:
+    """The columns of the texts and of the labels, which `predict` can do without: None where there is no single one."""
+    text = column(names, TEXT)
+    try:
+        return text, column(names, LABEL)
+    except Refused:
+        return text, None
+
+
+def judged(texts: list[Any], labels: list[Any] | None) -> Texts | None:
     """The texts of a valid file; None if the documentation does not say whether it is valid."""
     filled = [row for row, text in enumerate(texts) if text is not None and text == text and str(text).strip()]
     if not filled or len(texts) - len(filled) > max(1, len(texts) // 100):
         raise Refused("texts are missing")
-    texts, labels = [texts[row] for row in filled], [labels[row] for row in filled]
+    texts = [texts[row] for row in filled]
     if any(not isinstance(text, str) for text in texts):
         raise Refused("a text is not a string")
+    if labels is None:
+        return None
+    labels = [labels[row] for row in filled]
     numbers = all(str(label) in ("0", "1") and not isinstance(label, bool) for label in labels)
     known = numbers or all(isinstance(label, str) and label in ("negative", "positive") for label in labels)
     whole = not any("\ud800" <= sign <= "\udfff" for text in texts for sign in text)
@@ -107,8 +119,10 @@ def from_separated(content: bytes, separator: str) -> Texts | None:
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise Refused("no rows, or rows of other lengths")
     header = [name.strip() for name in rows[0]]
-    text, label = (header.index(column(header, usual)) for usual in (TEXT, LABEL))
-    return judged([row[text] for row in rows[1:]], [row[label].strip() for row in rows[1:]])
+    text, label = columns(header)
+    place = None if label is None else header.index(label)
+    labels = None if place is None else [row[place].strip() for row in rows[1:]]
+    return judged([row[header.index(text)] for row in rows[1:]], labels)
 
 
 def from_json(content: bytes) -> Texts | None:
@@ -118,16 +132,16 @@ def from_json(content: bytes) -> Texts | None:
         raise Refused("not JSON") from None
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise Refused("not objects")
-    text, label = (column(list(rows[0]), usual) for usual in (TEXT, LABEL))
-    if any(text not in row or label not in row for row in rows):
+    text, label = columns(list(rows[0]))
+    if any(text not in row or (label is not None and label not in row) for row in rows):
         raise Refused("a key is missing")
-    return judged([row[text] for row in rows], [row[label] for row in rows])
+    return judged([row[text] for row in rows], None if label is None else [row[label] for row in rows])
 
 
 def from_parquet(content: bytes) -> Texts | None:
     table = pyarrow.parquet.ParquetFile(io.BytesIO(content)).read()
-    text, label = (table.column_names.index(column(table.column_names, usual)) for usual in (TEXT, LABEL))
-    return judged(table.column(text).to_pylist(), table.column(label).to_pylist())
+    text, label = columns(table.column_names)
+    return judged(table.column(text).to_pylist(), None if label is None else table.column(label).to_pylist())
 
 
 READERS: dict[str, Callable[[bytes], Texts | None]] = {
@@ -210,8 +224,13 @@ def damage(content: bytes, rng: np.random.Generator) -> bytes:
     return ways[rng.integers(len(ways))]() if at < len(content) else content[: len(content) // 2]
 
 
-def expected(content: bytes, ending: str, rows: int | None) -> Any:
-    """The expected result: the texts, their number, None for anything, or the reason for a refusal."""
+def expected(content: bytes, ending: str, rows: int | None, piped: bool) -> Any:
+    """The expected result: the texts, their number, None for anything, or the reason for a refusal.
+
+    Plain text cannot be wrong. Whether standard input is plain text is decided by how its first line begins.
+    """
+    if ending == ".txt" or (piped and not content.strip().removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")):
+        return None
     if ending not in READERS or not content or (ending == ".parquet" and content[:4] != b"PAR1"):
         return "refusal"
     if ending == ".parquet" and rows is not None:
@@ -233,8 +252,8 @@ def attempt(seed: int, number: int, folder: Path) -> str | None:
         content = damage(content, rng)
     if rng.random() < 0.05:
         ending = str(rng.choice([*READERS, ".txt", ""]))
-    wanted = expected(content, ending, len(rows) if times else None)
     piped = ending == ".jsonl" and rng.random() < 0.1
+    wanted = expected(content, ending, len(rows) if times else None, piped)
     file = folder / f"data{ending}"
     file.write_bytes(content)
     given = ["predict", f"py:{folder / 'victim.py'}:scores", "-" if piped else str(file)]

@@ -4,7 +4,7 @@ PyTorch's threads meet at a barrier after every operation, and wait there by spi
 one's processor, the others spin until it returns: on a busy machine, or in a container with a quota, a network takes
 several times as long as with a single thread. The libraries read how to wait when they are loaded, so commands and
 workers say it before anything else; a program that has PyTorch loaded already is left as it is. The networks of
-`discotext train` are so small that a second thread saves a fifth of the time at best, so they use one anywhere.
+`discotext train` are so small that a second thread saves a quarter of the time at best, so they use one anywhere.
 """
 
 from __future__ import annotations
