@@ -150,7 +150,8 @@ def files(tmp_path):
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    given = ["v.txt", "--synonyms", "syn.txt", "--antonyms", "ant.txt", "--out", "out.vec", *arguments]
+    given = ["v.txt", "--synonyms", "syn.txt", "--antonyms", "ant.txt", *arguments]
+    given += [] if "--out" in arguments else ["--out", "out.vec"]
     return subprocess.run(
         [sys.executable, "-m", "discotext", "counterfit", *given],
         cwd=folder,

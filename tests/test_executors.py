@@ -1,5 +1,6 @@
 """Whoever does the work, and however often one of them dies, the records are the same."""
 
+import io
 import json
 import os
 import signal
@@ -299,9 +300,11 @@ def test_threads_are_set_before_a_worker_begins_for_numpy_looks_at_once(tmp_path
 def test_a_worker_gets_the_threads_that_were_asked_for_or_its_share_of_the_processors(given, asked, found, monkeypatch):
     monkeypatch.setattr("discotext.support.threads.chosen", given)
     monkeypatch.setattr("discotext.support.threads.count_processors", lambda: 8)
-    monkeypatch.setattr(processes, "ProcessPool", lambda job, settings: settings)
-    monkeypatch.setattr(processes, "schedule", lambda pool, *_: pool)
-    assert Processes(2, asked).run(None, []) == found
+    pools = []
+    monkeypatch.setattr(processes, "ProcessPool", pools.append)
+    monkeypatch.setattr(processes, "Crew", lambda *_: io.BytesIO())
+    with Processes(2, asked).open(None):
+        assert pools == [found]
 
 
 def test_settings_that_make_no_sense_are_refused():

@@ -269,7 +269,7 @@ def test_a_word_shows_its_candidates_and_one_can_be_tried_and_undone(page):
     page.driver.find_element(By.CLASS_NAME, "word").click()
     assert page.text("candidates-title") == "Candidates for “good”"
     found = page.run("return [...document.querySelectorAll('#candidate-list button')].map(one => one.textContent)")
-    assert found == ["great", "fine", "nice"]
+    assert [re.fullmatch(r"(\w+?)\d+ %", one)[1] for one in found] == ["great", "fine", "nice"]
     page.driver.find_elements(By.CSS_SELECTOR, "#candidate-list button")[2].click()
     changed = TEXT.replace("A good", "A nice")
     page.wait("document.querySelector('.word.changed')")
@@ -408,7 +408,7 @@ def test_everything_can_be_done_by_keyboard_alone(page, victim):
     page.press(Keys.ARROW_RIGHT)
     assert page.focus() == "good"
     page.press(Keys.ENTER)
-    assert page.focus() == "great"
+    assert page.focus().startswith("great")
     page.press(Keys.ESCAPE)
     assert page.focus() == "good"
     assert not page.visible("candidates")
