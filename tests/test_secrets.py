@@ -143,6 +143,15 @@ def test_with_a_token_too_short_to_redact_no_answer_is_quoted(monkeypatch, value
         assert "you sent" not in str(caught.value)
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_secret_is_redacted_however_many_of_its_letters_are_url_encoded(times):
+    coded = "s3cret-token"
+    for _ in range(times):
+        coded = "".join(f"%{byte:02x}" if at % 3 else chr(byte) for at, byte in enumerate(coded.encode()))
+    assert Secrets(["s3cret-token"]).redact(f"you sent {coded}!") == f"you sent {REDACTED}!"
+    assert Secrets(["s3cret-token"]).redact("100%25 of it") == "100%25 of it"
+
+
 @given(st.text(max_size=40), st.text(min_size=8, max_size=30), st.text(max_size=40))
 def test_a_secret_is_not_in_what_is_left_of_any_text(before, secret, after):
     left = Secrets([secret]).redact(before + secret + after)

@@ -405,3 +405,25 @@ def test_from_python_a_service_takes_four_lines(serve):
         result = discotext.attack(victim, (TEXTS, LABELS), words=1)
     assert result.summary.solvers["disco"].original_accuracy == 1.0
     assert any(record.succeeded for record in result.records)
+
+
+@pytest.mark.parametrize("solver", ["greedy", "exact"])
+def test_records_count_the_texts_that_a_failing_service_received_and_no_others(solver, serve):
+    def answer(request):
+        if any(len(text) % 5 == 0 for text in request["texts"]):
+            raise KeyError("no such text")
+        return {"scores": [score(text) for text in request["texts"]]}
+
+    texts = [
+        f"An awful film about {'very ' * number}{animal}" for number in range(4) for animal in ("mice", "cats", "a")
+    ]
+    apart = []
+    with serve(answer) as service:
+        for words in (0, 2):
+            service.seen.clear()
+            victim = HttpVictim(service.url, batch=3, retries=0, labels=["bad", "good"])
+            result = discotext.attack(victim, (texts, [0] * len(texts)), solver, words=words, progress=False)
+            received = sum(len(request["texts"]) for request in service.seen)
+            apart.append(received - sum(record.forwards for record in result.records))
+    # What identifies and calibrates the victim belongs to no text, and is the same whatever may change.
+    assert apart[0] == apart[1] >= 0

@@ -168,6 +168,14 @@ class UnavailableError(RuntimeError):
     """The model cannot be asked, whatever the question: no problem is at fault, and the run is to stop."""
 
 
+class UnsentError(ValueError):
+    """A call failed midway. rows: those that never reached the model, and are not to be counted."""
+
+    def __init__(self, message: str, rows: Sequence[int]) -> None:
+        super().__init__(message)
+        self.rows = list(rows)
+
+
 Kind = Literal["score", "relaxed", "reach", "without", "terms", "start", "extend"]
 STATEFUL = ("start", "extend")  # calls that answer with states
 STEPWISE = ("terms", "start", "extend")  # calls about one word of each text

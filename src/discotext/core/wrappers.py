@@ -24,6 +24,7 @@ from discotext.core.oracle import (
     Reply,
     Request,
     UnavailableError,
+    UnsentError,
     Wrapper,
     innermost,
 )
@@ -305,9 +306,10 @@ class Counted(Wrapper):
         try:
             return self.pass_on(request)
         except Exception as error:
-            if is_out_of_memory(error):  # the call did not happen, and comes again in parts
-                np.subtract.at(self.forwards, request.problems, forwards)
-                np.subtract.at(self.backwards, request.problems, backwards)
+            # A call that was too large did not happen, and comes again in parts.
+            unsent = slice(None) if is_out_of_memory(error) else error.rows if isinstance(error, UnsentError) else []
+            np.subtract.at(self.forwards, request.problems[unsent], forwards[unsent])
+            np.subtract.at(self.backwards, request.problems[unsent], backwards[unsent])
             raise
         finally:
             # What takes no pass is not the model's time.

@@ -10,7 +10,7 @@ import base64
 import json
 import unicodedata
 from collections.abc import Iterable
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 FRAGMENT = 8  # consecutive characters that reveal something of a secret; shorter ones also occur in ordinary text
 REDACTED = "[redacted]"
@@ -37,6 +37,14 @@ class Secrets:
         """Return the text with every fragment of a secret replaced by [redacted]."""
         if not self._fragments or len(text) < FRAGMENT:
             return text
+        text = plain = self._redact(text)
+        # Any of its characters may be URL-encoded, and that once more.
+        while (decoded := unquote(plain)) != plain:
+            plain = decoded
+        found = self._redact(plain)
+        return text if found == plain else found
+
+    def _redact(self, text: str) -> str:
         out, start, end = [], 0, -1
         at = 0
         while at <= len(text) - FRAGMENT:

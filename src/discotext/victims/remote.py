@@ -42,7 +42,7 @@ from urllib.request import Request
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats
-from discotext.core.oracle import UnavailableError
+from discotext.core.oracle import UnavailableError, UnsentError
 from discotext.support.redaction import Secrets, escape_unprintable
 from discotext.version import __version__
 from discotext.victims.function import PROBE
@@ -158,7 +158,12 @@ class HttpVictim(Victim):
         new = [text for text in dict.fromkeys(texts) if text not in known]
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
-            rows = dict(zip(part, self._request(part), strict=True))
+            try:
+                rows = dict(zip(part, self._request(part), strict=True))
+            except ValueError as error:
+                later = set(new[start + self.batch :])
+                unsent = [row for row, text in enumerate(texts) if text in later]
+                raise UnsentError(str(error), unsent) if unsent else error from error
             self._answers.update(rows)
             known.update(rows)
         for text in known:

@@ -109,7 +109,8 @@ class ScoreReader:
         if not len(known) == table.shape[1]:
             raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {list_some(known)}")
         self.format = replace(self.format, labels=known, classes=False)
-        return table if names is None else table[:, [given.index(label) for label in known]]
+        place = {label: number for number, label in enumerate(given)}
+        return table if names is None else table[:, [place[label] for label in known]]
 
     def complete(self, declared: Capabilities) -> Capabilities:
         """Return what a model can do: what was declared, and what its answers have shown so far."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.objectives import Objective
-from discotext.core.oracle import DeletingOracle, Oracle, RelaxedOracle, Request, UnavailableError
+from discotext.core.oracle import DeletingOracle, Oracle, RelaxedOracle, Request, UnavailableError, UnsentError
 from discotext.core.problem import Batch
 from discotext.text.space import Space
 
@@ -259,7 +259,9 @@ def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
         return Evaluation(found, errors, forwards)
     except UnavailableError:
         raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, UnsentError):
+            forwards[error.rows] = 0
         # One text spoils the whole batch: score each alone, and keep those that succeed.
         scores = np.full((len(texts), len(victim.labels)), np.nan)
         errors = [None] * len(texts)
