@@ -400,8 +400,7 @@ def test_a_space_is_built_from_split_texts_without_splitting_them_again(finder, 
     expected = Space.of(texts, finder, share=0.25)
     already = [split(text) for text in texts]
     counted = []
-    for module in ("space", "candidates"):
-        monkeypatch.setattr(f"discotext.text.{module}.split", lambda text: counted.append(text) or split(text))
+    monkeypatch.setattr("discotext.text.words.split", lambda text: counted.append(text) or split(text))
     found = Space.of([already[0], texts[1], already[2]], finder, share=0.25)
     assert (found.hash, found.refused, found.texts) == (expected.hash, expected.refused, expected.texts)
     assert counted == [""]
@@ -501,3 +500,16 @@ def test_a_mistake_ends_in_a_message(arguments, status, says):
 
 def test_json_of_a_text_without_words_is_an_empty_list():
     assert json.loads(candidates_command("...", "--json").stdout) == []
+
+
+def test_a_candidate_that_becomes_the_word_itself_is_none():
+    finder = Candidates(SynonymList({"us": ["US", "we"]}), filters=(), unknown_words=True)
+    assert [one.candidates for one in finder("US film")] == [("WE",), ()]
+
+
+@pytest.mark.parametrize("text", [("A good", "film"), None, b"A good film", 3])
+def test_what_is_not_a_text_is_refused_by_its_type(text):
+    with pytest.raises(TypeError, match=type(text).__name__):
+        Candidates()(text)
+    with pytest.raises(TypeError, match="one string"):
+        Space.of("A good film", Candidates())

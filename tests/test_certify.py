@@ -217,11 +217,11 @@ def test_a_flipped_text_is_kept_where_the_proof_that_fewer_words_do_not_fails():
 
     flipped = Solution(np.array([1, 1]), 1.0, -1.0, Status.REACHED, 5, 2, 0.1, 0.1)
     failed = replace(flipped, choice=np.zeros(2), score=-1.0, status=Status.FAILED, error="no", forwards=3)
-    kept = _conclude(flipped, failed)
+    kept = _conclude(flipped, failed, 0.0)
     assert kept.reached
     assert kept.choice.tolist() == [1, 1]
     assert (kept.status, kept.forwards, kept.error) == (Status.REACHED, 8, None)
-    assert _conclude(flipped, replace(failed, status=Status.IMPOSSIBLE, error=None)).status is Status.FEWEST
+    assert _conclude(flipped, replace(failed, status=Status.IMPOSSIBLE, error=None), 0.0).status is Status.FEWEST
 
 
 HOSTILE = [
@@ -272,3 +272,30 @@ def test_a_victim_that_reads_finished_texts_otherwise_than_its_oracle_does_prove
     assert record.changeable == 1
     assert record.verdict == "open"
     assert record.radius is None
+
+
+def test_what_is_proved_leaves_room_for_rounding_errors_and_a_text_that_is_broken_has_a_smaller_radius():
+    from discotext.text.sources import SynonymList
+
+    others = {word: [word + str(number) for number in range(8)] for word in ("film", "of", "the", "old", "kind")}
+    finder = discotext.Candidates(SynonymList({"good": ["fine"], **others}), filters=(), unknown_words=True)
+    for times in (0.3, 0.7, 1.4, 1.9, 2.5):
+        beyond = float(np.float32(1 + times * 1e-6))
+
+        def scores(texts, beyond=beyond):
+            return [[1.0, beyond if "fine" in text else 0.5] for text in texts]
+
+        data = (["A good film of the old kind", "It is so"], [0, 0])
+        for result in (
+            discotext.certify(scores, data, words=1, candidates=finder, passes=10**4, progress=False),
+            discotext.attack(scores, data, "exact", words=1, candidates=finder, progress=False),
+        ):
+            record = result.records[0]
+            assert record.tolerance == pytest.approx(1e-6)
+            assert record.succeeded == (times > 1)
+            assert record.status != "unstable"
+            assert not (record.succeeded and record.radius)
+            # A tie is for the defender; but of what rounding errors may turn into a flip nothing is proved.
+            assert (record.status == "impossible") == (times < 0.5)
+            if record.verdict is not None:
+                assert record.verdict == ("robust" if times < 0.5 else "broken" if times > 1 else "open")

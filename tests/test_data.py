@@ -170,6 +170,7 @@ def test_labels_become_class_numbers(labels, names, numbers, called):
             ("ham", "spam"),
             "row 1: the label is -1, .*--map-label '-1=CLASS' for each label, with CLASS one of ham, spam",
         ),
+        ([1, 0], ("True", "False"), "row 1: the label is 1"),
         ([True, False], ("negative", "positive"), "row 1: the label is True, .*--map-label 'True=CLASS' for"),
         (
             ["bad", "good"],

@@ -184,9 +184,12 @@ def read(*parts):
         ((CountVectorizer(), MultinomialNB(alpha=0)), "infinite"),
         ((TfidfVectorizer(sublinear_tf=True, binary=True), LogisticRegression()), "binary and sublinear"),
         ((TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression()), "token pattern"),
+        ((TfidfVectorizer(token_pattern=r"[A-z]{5,}"), LogisticRegression()), "token pattern"),
+        ((TfidfVectorizer(token_pattern=r"[0-z]+"), LogisticRegression()), "token pattern"),
+        ((TfidfVectorizer(token_pattern=r"[+-a]+"), LogisticRegression()), "token pattern"),
         ((TfidfVectorizer(preprocessor=str.upper), LogisticRegression()), "preprocessor of its own"),
     ],
-    ids=["bool", "single", "infinite", "binary", "pattern", "preprocessor"],
+    ids=["bool", "single", "infinite", "binary", "pattern", "letters", "digits", "signs", "preprocessor"],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_a_part_that_would_make_bounds_wrong_is_named(parts, said):

@@ -168,3 +168,16 @@ def test_gradients_pass_through_the_encoder():
         moved = [oracle.relaxed(np.array([0]), alpha + sign * step * np.eye(5)[at])[0][0] for sign in (1, -1)]
         assert slope[at] == pytest.approx((moved[0] - moved[1]) / (2 * step), abs=5e-3)
     assert math.isfinite(value[0])
+
+
+def test_merged_words_that_cannot_be_read_back_are_refused_when_they_are_made_or_saved(tmp_path):
+    with pytest.raises(ValueError, match="'a' is read as 'b'"):
+        MergedWords({"a": "b", "b": "c"})
+    inner = FunctionVictim(lambda texts: [[1.0, 0.0] for _ in texts])
+    merged = MergedWords({"film": "film", "movie": "film"})
+    with pytest.raises(ValueError, match="merged words inside another"):
+        Encoded(Encoded(inner, merged), merged).save(tmp_path / "v")
+    with pytest.raises(TypeError, match="function is not a Victim"):
+        Encoded(lambda texts: [[1.0, 0.0] for _ in texts], merged)
+    with pytest.raises(TypeError, match="are a dict"):
+        Encoded(inner, {"movie": "film"})

@@ -64,7 +64,8 @@ def run(tries: int, seed: int) -> Outcome:
         candidates = Candidates(SynonymList(listed), filters=(), limit=5)
         texts = [make_text(rng) for _ in range(100)]
         space = Space.of(texts, candidates, share=1)
-        merged = MergedWords({word: str(rng.choice(OFFERED)).lower() for word in listed})
+        codes = rng.choice([word.lower() for word in OFFERED], 3).tolist()
+        merged = MergedWords({word: word if word in codes else str(rng.choice(codes)) for word in listed})
         encoded = _encode(space, merged)
         for number, text in enumerate(space.texts):
             for choice in _choose(space, number, rng):

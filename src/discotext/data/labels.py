@@ -167,6 +167,8 @@ def _match_numbers(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]
         return {} if first == second else {-1: first, 1: second}
     if set(numeric) == {-1, 1} and wanted <= {0, 1}:
         return {0: numeric[-1], 1: numeric[1]}
+    if [fold(name) for name in names] == ["true", "false"]:
+        return {}  # 1 may be the second class, or mean True
     return numeric or {number: number for number in range(len(names))}
 
 

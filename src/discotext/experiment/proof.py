@@ -36,21 +36,24 @@ MakeOracle = Callable[[Space, Ints, Solver], Oracle]
 
 
 def attack_and_prove(
-    space: Space, make_oracle: MakeOracle, solver: Solver, *, goal: float, seed: int, passes: int
+    space: Space, make_oracle: MakeOracle, solver: Solver, *, tolerance: float, seed: int, passes: int
 ) -> list[Solution]:
     """A solution for each text, proved where that takes at most so many passes.
 
     make_oracle: makes the oracle of some of the texts, given their space, their numbers and the solver.
+    tolerance: a string whose score is above it is flipped. The score of its words may differ by rounding errors, so an
+        attack looks for twice as much, and a proof leaves room for half as much.
     """
+    goal, safe = 2 * tolerance, tolerance / 2
     everyone = np.arange(len(space))
     first = Exact(passes=ONE_BOUND)
-    found = solve(space.batch, make_oracle(space, everyone, first), first, goal=goal, seed=seed)
+    found = solve(space.batch, make_oracle(space, everyone, first), first, goal=safe, seed=seed)
     rest = np.array([number for number in everyone if not found[number].proved], dtype=np.int64)
     if len(rest):
         some = space.take(rest.tolist())
         attacked = solve(some.batch, make_oracle(some, rest, solver), solver, goal=goal, seed=seed)
         for number, solution in zip(rest.tolist(), attacked, strict=True):
-            found[number] = _add_up(found[number], solution)
+            found[number] = _add_up(found[number], _keep_proof(solution, safe))
     # Below one change there is nothing to prove.
     for number in rest.tolist():
         if found[number].reached and found[number].changes == 1:
@@ -60,14 +63,26 @@ def attack_and_prove(
         budgets = [found[n].changes - 1 if found[n].reached else space.budgets[n] for n in left.tolist()]
         some = replace(space.take(left.tolist()), budgets=tuple(budgets))
         last = Exact(passes=passes)
-        proofs = solve(some.batch, make_oracle(some, left, last), last, goal=goal, seed=seed)
+        proofs = solve(some.batch, make_oracle(some, left, last), last, goal=safe, seed=seed)
         for number, proof in zip(left.tolist(), proofs, strict=True):
-            found[number] = _conclude(found[number], proof)
+            found[number] = _conclude(found[number], proof, goal)
     return found
 
 
 def _is_open(solution: Solution) -> bool:
     return not solution.proved and solution.status not in (Status.FAILED, Status.UNSTABLE)
+
+
+def _keep_proof(solution: Solution, safe: float) -> Solution:
+    """What an attack found, and what it proved only if every choice was scored, and scored below this.
+
+    A bound, or a text that was flipped, leaves others between this and the attack's own goal.
+    """
+    if solution.bounds == 0 and not solution.reached and solution.score < safe:
+        return solution
+    if solution.proved:
+        solution = replace(solution, status=Status.REACHED if solution.reached else Status.IMPROVED)
+    return replace(solution, below=0)
 
 
 def _add_up(before: Solution, after: Solution) -> Solution:
@@ -84,8 +99,10 @@ def _add_up(before: Solution, after: Solution) -> Solution:
     )
 
 
-def _conclude(attacked: Solution, proof: Solution) -> Solution:
+def _conclude(attacked: Solution, proof: Solution, goal: float) -> Solution:
     """What an attack and a proof say together. The proof was about fewer changes where the attack succeeded."""
+    if proof.reached and attacked.reached and proof.score < goal:
+        return _add_up(proof, attacked)  # nearly a tie: the text that certainly flips the label stays
     if proof.reached:
         return _add_up(attacked, proof)
     if not attacked.reached:
@@ -101,18 +118,19 @@ def _conclude(attacked: Solution, proof: Solution) -> Solution:
 
 def reread(
     space: Space, victim: Victim, objective: Objective, radii: Sequence[int], *, seed: int, tolerance: float
-) -> tuple[Bools, Ints]:
-    """(B,) whether some strings of each text bear out what was proved of it, and (B,) the forward passes this took.
+) -> tuple[Bools, Bools, Ints]:
+    """(B,) which texts have a string that flips the label, (B,) or one that has another score than the oracle gives its
+    words, and (B,) the forward passes that it took to ask about some strings of each text.
 
-    radii: up to how many changes the label of each text is proved to stay. The strings are drawn at random. Each must
-    keep the label, and have the score that the oracle gives its words.
+    radii: up to how many changes the label of each text is proved to stay. The strings are drawn at random.
     """
-    confirmed, forwards = np.ones(len(space), dtype=bool), np.zeros(len(space), dtype=np.int64)
+    flips, differs = np.zeros((2, len(space)), dtype=bool)
+    forwards = np.zeros(len(space), dtype=np.int64)
     proved = replace(space, budgets=tuple(map(min, space.budgets, radii)))
     able = [number for number in range(len(space)) if proved.can_change(number)]
     problems = np.repeat(np.array(able, dtype=np.int64), 2 * REREAD)
     if not len(problems):
-        return confirmed, forwards
+        return flips, differs, forwards
     drawn = random_choices(proved.batch.take(problems), np.random.default_rng(seed))
     asked: dict[int, dict[str, int]] = {number: {} for number in able}
     for row, (number, choice) in enumerate(zip(problems.tolist(), drawn, strict=True)):
@@ -121,13 +139,14 @@ def reread(
     texts = [text for mine in asked.values() for text in mine]
     rows = np.array([row for mine in asked.values() for row in mine.values()], dtype=np.int64)
     if not len(rows):
-        return confirmed, forwards
+        return flips, differs, forwards
     problems, drawn = problems[rows], drawn[rows]
     answers = evaluate(victim, texts)
     margins = objective.value(answers.scores, problems)
     # A victim that fails gives NaN or −inf, which is near to nothing.
     expected = Guarded(victim.oracle(space, objective), space.batch).score(problems, drawn)
     near = np.abs(margins - expected) <= NEAR * tolerance + NEAR_RELATIVE * np.abs(margins)
-    confirmed[problems[~near | (margins > tolerance)]] = False
+    flips[problems[margins > tolerance]] = True
+    differs[problems[~near]] = True
     np.add.at(forwards, problems, answers.forwards + 1)
-    return confirmed, forwards
+    return flips, differs, forwards

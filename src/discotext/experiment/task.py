@@ -92,7 +92,7 @@ class TaskRunner:
                         job.make_oracle(some, job.objective(labels[which].tolist()), searching, known[which])
                     ),
                     solver,
-                    goal=goal,
+                    tolerance=self.tolerance,
                     seed=job.seed_of(task.unit),
                     passes=job.passes,
                 )
@@ -240,15 +240,19 @@ def confirm(job: Job, space: Space, objective: Objective, records: Sequence[Reco
     """The records without the proofs that some strings of their texts contradict."""
     began = time.perf_counter()
     radii = [record.radius or 0 for record in records]
-    confirmed, forwards = reread(
+    flips, differs, forwards = reread(
         space, job.victim, objective, radii, seed=records[0].seed, tolerance=records[0].tolerance
     )
     seconds = (time.perf_counter() - began) / len(records)
     found = []
-    for record, holds, passes in zip(records, confirmed.tolist(), forwards.tolist(), strict=True):
-        asked = replace(record, forwards=record.forwards + passes, seconds=record.seconds + seconds)
-        if not holds:
-            asked = replace(asked, radius=None, status=record.status if record.succeeded else "unstable")
+    for number, record in enumerate(records):
+        asked = replace(record, forwards=record.forwards + int(forwards[number]), seconds=record.seconds + seconds)
+        if flips[number] or differs[number]:
+            asked = replace(asked, radius=None)
+        if not record.succeeded and differs[number]:
+            asked = replace(asked, status="unstable")
+        elif not record.succeeded and flips[number]:  # by no more than rounding errors, or its score would differ
+            asked = replace(asked, tied=True)
         found.append(asked)
     return found
 
@@ -273,6 +277,8 @@ def judge(job: Job, space: Space, number: int, found: Solution, margin: float, t
     if found.reached:
         # The search saw a success that the string does not confirm.
         return "tied" if margin >= -tolerance else "unstable"
+    if status == "impossible" and found.score > tolerance / 2:
+        return "improved"  # nearly a tie, of which nothing is proved
     # Where the highest score of all does not flip the label, nothing does.
     return "impossible" if job.to_the_end and status == "optimal" else status
 
@@ -283,6 +289,8 @@ def find_radius(found: Solution, status: str, budget: int) -> int | None:
         return None
     if status == "unchangeable":
         return budget
+    if status in SUCCESS and not found.reached:
+        return 0  # the string is flipped by more than the tolerance, and by less than was looked for
     below = min(found.below, found.changes) if found.reached else found.below
     return min(max(below - 1, 0), budget)
 

@@ -46,7 +46,7 @@ from discotext.text.sources import (
 from discotext.text.swap_features import Occurrence
 from discotext.text.tagging import LightTagger, Tagger, make_tagger
 from discotext.text.vectors import WordVectors
-from discotext.text.words import WordContext, Words, match_case, split
+from discotext.text.words import WordContext, Words, match_case, to_words
 
 SPLITTING = "splitting"  # the name under which candidates are refused that would change how the text is split
 TOO_MANY = "limit"  # those beyond the limit
@@ -150,7 +150,7 @@ class Candidates:
         texts: strings, or texts that have already been split into words.
         """
         with no_cycle_collection():  # a quarter of the time otherwise
-            return self._find([split(text) if isinstance(text, str) else text for text in texts])
+            return self._find([to_words(text) for text in texts])
 
     def _find(self, words: Sequence[Words]) -> list[list[Replacements]]:
         tags = self.tagger.tag(words)
@@ -203,6 +203,7 @@ class Candidates:
         kept: dict[str, float | None] = {}
         for word, chance in pairs[: self.limit]:
             kept.setdefault(match_case(found.word, word), chance)
+        kept.pop(found.word, None)  # "us" becomes the word itself where that is written "US"
         return Replacements(found.word, found.start, found.end, tuple(kept), refused, tuple(kept.values()))
 
     def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:

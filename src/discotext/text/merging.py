@@ -46,6 +46,13 @@ class MergedWords:
 
     codes: Mapping[str, str]
 
+    def __post_init__(self) -> None:
+        for word, code in self.codes.items():
+            if self.codes.get(code, code) != code:
+                raise ValueError(
+                    f"{word!r} is read as {code!r}, and that as {self.codes[code]!r}; give each the one of its group"
+                )
+
     def __len__(self) -> int:
         """How many words share their code with another."""
         return len(self.codes)

@@ -14,7 +14,7 @@ from typing import Any
 from discotext.core.arrays import Choices
 from discotext.core.problem import Batch, Problem
 from discotext.text.candidates import Candidates
-from discotext.text.words import Words, compute_budget, split
+from discotext.text.words import Words, compute_budget, to_words
 
 DEFAULT_SHARE = 0.2
 
@@ -77,7 +77,9 @@ class Space:
         check_budget(share, words)
         if not 0 <= accept_all < 1:
             raise ValueError(f"accept_all is {accept_all}; choose a probability, from 0 to below 1")
-        split_texts = tuple(split(text) if isinstance(text, str) else text for text in texts)
+        if isinstance(texts, str):
+            raise TypeError(f"the texts are one string, {texts[:40]!r}; give a list of texts")
+        split_texts = tuple(map(to_words, texts))
         found = candidates.find(split_texts)
         return cls(
             split_texts,

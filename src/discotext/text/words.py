@@ -148,6 +148,15 @@ def split(text: str) -> Words:
     return _split_once(text) if len(text) <= MEMO_LENGTH else _split_anew(text)
 
 
+def to_words(text: str | Words) -> Words:
+    """A text as words, whether it has been split already or not."""
+    if isinstance(text, Words):
+        return text
+    if not isinstance(text, str):
+        raise TypeError(f"a text is {str(text)[:40]!r}, of type {type(text).__name__}; expected a string")
+    return split(text)
+
+
 def _split_anew(text: str) -> Words:
     words, gaps, at = [], [], 0
     for match in _compile_pattern().finditer(text):

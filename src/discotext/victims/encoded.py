@@ -43,6 +43,8 @@ class Encoded(WrappedVictim):
 
     def __init__(self, victim: Victim, merged: MergedWords, name: str | None = None) -> None:
         super().__init__(victim, name)
+        if not isinstance(merged, MergedWords):
+            raise TypeError(f"the merged words are a {type(merged).__name__}; expected MergedWords")
         self.merged = merged
 
     @property
@@ -66,6 +68,10 @@ class Encoded(WrappedVictim):
     def save(
         self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
     ) -> None:
+        if MERGED in (more or {}):
+            raise ValueError(
+                "a victim with merged words inside another cannot be saved; merge the words of both in one"
+            )
         self.victim.save(folder, settings, {MERGED: self.merged.to_json(), **(more or {})})
 
     def truncates(self, texts: Sequence[str]) -> list[bool]:

@@ -32,8 +32,9 @@ LINEAR = (
     "PassiveAggressiveClassifier",
 )
 BAYES = ("MultinomialNB", "ComplementNB")
-# Patterns of tokens that consist of word characters, or of one set of characters without white space.
-LOCAL = re.compile(r"(\(\?u\))?(\\b)?((\\w|\[[a-zA-Z0-9_\-]+\])[+*]?(\{\d+,?\d*\})?)+(\\b)?")
+# Patterns of tokens of word characters and hyphens. A range is one of letters or of digits: A-z would hold punctuation.
+SET = r"\[-?([a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[a-zA-Z0-9_](?!-[^\]]))+-?\]"
+LOCAL = re.compile(rf"(\(\?u\))?(\\b)?((\\w|{SET})[+*]?(\{{\d+,?\d*\}})?)+(\\b)?")
 LONGEST = 2  # words of the longest n-gram that is understood
 
 

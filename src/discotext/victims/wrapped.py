@@ -26,6 +26,10 @@ class WrappedVictim(Victim):
     """
 
     def __init__(self, victim: Victim, name: str | None = None) -> None:
+        if not isinstance(victim, Victim):
+            raise TypeError(
+                f"a {type(victim).__name__} is not a Victim; `load_victim` makes one of a model or function"
+            )
         self.victim, self.name = victim, name or victim.name
 
     @property
