@@ -67,6 +67,10 @@ SIZES = {
     "vocab_size": 10**9,
     "max_position_embeddings": 10**9,
     "type_vocab_size": 10**9,
+    "num_hidden_groups": 10**8,
+    "block_sizes": [10**9],
+    "attention_types": [[["global"], 10**9]],
+    "vision_config": {"depth": 10**8},
 }
 
 

@@ -24,6 +24,7 @@ LARGEST_JSON = 50_000_000  # bytes of a configuration or an index
 # A number under such a name counts the parts of a kind that a model has; each part has at least one tensor.
 PART_COUNTS = re.compile(r"(num|n)_.*(layer|block|expert|stage)s?|.*(layer|block|depth|stage|expert)s|n_layer")
 SLACK_PARTS = 64
+LARGE = 10_000_000  # the base of rotary positions may be as large; what counts something is smaller than all weights
 SLACK_NUMBERS = 10_000_000  # numbers that a model may compute for itself, such as tables of positions
 
 
@@ -97,9 +98,11 @@ def check_config(config: dict[str, Any], tensors: int, numbers: int) -> None:
     labels = max(_as_count(config.get("num_labels")), len(names) if isinstance(names, dict | list) else 0)
     if labels > numbers:
         raise ValueError(f"its config.json describes {labels:,} classes, but there are only {numbers:,} weights")
-    for key, value in _walk(config):
+    for key, value in _walk("", config):
         if PART_COUNTS.fullmatch(key) and _as_count(value) > tensors + SLACK_PARTS:
             raise ValueError(f"its config.json has {key} = {value:,}, but there are only {tensors:,} tensors")
+        if _as_count(value) > max(numbers, LARGE):
+            raise ValueError(f"its config.json has {key} = {value:,}, but there are only {numbers:,} weights")
 
 
 def _as_count(value: Any) -> int:
@@ -107,15 +110,16 @@ def _as_count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def _walk(config: dict[str, Any], levels: int = 5) -> Iterator[tuple[str, Any]]:
+def _walk(key: str, value: Any, levels: int = 8) -> Iterator[tuple[str, Any]]:
     """Yield all keys with their values, including those of nested configurations and lists."""
-    for key, value in config.items():
-        if isinstance(value, dict) and levels:
-            yield from _walk(value, levels - 1)
-        elif isinstance(value, list):
-            yield from ((key, one) for one in value)
-        else:
-            yield key, value
+    if isinstance(value, dict) and levels:
+        for name, one in value.items():
+            yield from _walk(str(name), one, levels - 1)
+    elif isinstance(value, list) and levels:
+        for one in value:
+            yield from _walk(key, one, levels - 1)
+    else:
+        yield key, value
 
 
 def check_size(model: Any, numbers: int) -> None:
