@@ -339,3 +339,11 @@ def test_a_pipeline_that_unpacks_a_thousandfold_is_refused(tmp_path):
         archive.writestr("more.npy", np.zeros(40_000_000, dtype=np.uint8).tobytes() * 4)
     with pytest.raises(UntrustedError, match="would unpack to"):
         load_sklearn(tmp_path / "model.skops")
+
+
+def test_a_tokeniser_that_makes_texts_very_long_is_refused(folder):
+    file = folder / "tokenizer.json"
+    longer = {"type": "Replace", "pattern": {"String": "o"}, "content": "o" * 10}
+    whole = json.loads(file.read_text()) | {"normalizer": {"type": "Sequence", "normalizers": [longer] * 12}}
+    file.write_text(json.dumps(whole))
+    assert "1,000,000,000,000 times as long" in refusal(folder)

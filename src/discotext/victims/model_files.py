@@ -20,7 +20,8 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 INDEX = "model.safetensors.index.json"
-LARGEST_JSON = 50_000_000  # bytes of a configuration or an index
+LARGEST_JSON = 100_000_000  # bytes of a configuration, an index or a tokeniser
+MOST_GROWTH = 10_000  # how many times as long a tokeniser's replacements may make a text
 # A number under such a name counts the parts of a kind that a model has; each part has at least one tensor.
 PART_COUNTS = re.compile(r"(num|n)_.*(layer|block|expert|stage)s?|.*(layer|block|depth|stage|expert)s|n_layer")
 SLACK_PARTS = 64
@@ -37,6 +38,7 @@ def check_files(folder: Path) -> int:
     shapes = [shape for file in files for shape in read_shapes(file)]
     numbers = sum(map(prod, shapes))
     check_config(config, len(shapes), numbers)
+    check_normaliser(folder / "tokenizer.json")
     return numbers
 
 
@@ -103,6 +105,19 @@ def check_config(config: dict[str, Any], tensors: int, numbers: int) -> None:
             raise ValueError(f"its config.json has {key} = {value:,}, but there are only {tensors:,} tensors")
         if _as_count(value) > max(numbers, LARGE):
             raise ValueError(f"its config.json has {key} = {value:,}, but there are only {numbers:,} weights")
+
+
+def check_normaliser(file: Path) -> None:
+    """Raise ValueError if a tokeniser's replacements, one after another, would make a text very much longer."""
+    if not file.is_file():
+        return
+    growth = prod(
+        max(len(value), 1)
+        for key, value in _walk("", read_json(file).get("normalizer"))
+        if key == "content" and isinstance(value, str)
+    )
+    if growth > MOST_GROWTH:
+        raise ValueError(f"its {file.name} may make a text {growth:,} times as long")
 
 
 def _as_count(value: Any) -> int:
