@@ -289,8 +289,8 @@ def find_radius(found: Solution, status: str, budget: int) -> int | None:
         return None
     if status == "unchangeable":
         return budget
-    if status in SUCCESS and not found.reached:
-        return 0  # the string is flipped by more than the tolerance, and by less than was looked for
+    if (status in SUCCESS and not found.reached) or (status == "improved" and found.proved):
+        return 0  # so near to a tie that rounding errors decide, and the proof left no room for them
     below = min(found.below, found.changes) if found.reached else found.below
     return min(max(below - 1, 0), budget)
 
