@@ -109,7 +109,8 @@ class ProcessWorker:
         threading.Thread(target=self._send, args=(parcel,), daemon=True).start()
 
     def _send(self, parcel: bytes) -> None:
-        with suppress(OSError):  # it may have died already, which `answer` reports
+        # It may have died already, which `answer` reports; or the pipe is closed in the middle, and has no number then.
+        with suppress(OSError, TypeError):
             self.pipe.send_bytes(parcel)
 
     def update(self, findings: Mapping[str, Any]) -> None:

@@ -189,6 +189,7 @@ class Crew:
                 elif isinstance(answer, Ready):
                     slot.where = answer.where
                     throughput.add_machine(answer.where)
+                    reported = -np.inf  # who works has changed, which is reported at once
                     self.failed_starts = 0 if self.first is None else self.failed_starts
                 elif assignment is not None and assignment.place == SETTLING:
                     slot.settled, self.failed_starts = True, 0
