@@ -262,6 +262,11 @@ def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_label
         assert list(again.texts) == [text for text, _ in rows]
     with pytest.raises(ValueError, match=r"\.jsonl, \.csv or \.tsv"):
         write_examples(rows, tmp_path / "a.txt")
+    (tmp_path / "r" / "summary.json").unlink()
+    whole = (tmp_path / "r" / "records.jsonl").read_bytes()
+    (tmp_path / "r" / "records.jsonl").write_bytes(b"".join(whole.splitlines(keepends=True)[:100]))
+    with pytest.warns(UserWarning, match="not finished: 100 of 300"):
+        collect_examples(tmp_path / "r")
 
 
 # --- things that go wrong

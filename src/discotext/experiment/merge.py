@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from discotext.experiment.certificate import take_back
-from discotext.experiment.run import load_settings, read_all, read_run
+from discotext.experiment.run import count_expected, load_settings, read_all, read_run
 from discotext.experiment.run_folder import RunFolder
 from discotext.experiment.summary import Summary, summarise_run
 from discotext.support.files import write_atomically
@@ -71,6 +72,8 @@ def collect_examples(path: str | Path) -> tuple[Rows, Rows]:
     for record in read_all(path, settings):
         new = record.adversarial_text if record.succeeded else None
         found.append((record.id, record.text, new, names[record.label]))
+    if len(found) < (expected := count_expected(settings)):
+        warnings.warn(f"the run is not finished: {len(found):,} of {expected:,} records so far", stacklevel=2)
     found.sort(key=lambda one: one[0])  # the file has them in the order of the work
     texts: dict[str, str] = {}
     flipped: dict[str, str] = {}
