@@ -418,6 +418,7 @@ def test_everything_can_be_done_by_keyboard_alone(page, victim):
     assert page.focus() == "undo"
     page.press(Keys.ENTER)
     page.wait("document.querySelectorAll('.word').length === 6 && !document.querySelector('.word.changed')")
+    page.wait("document.querySelector('.word').textContent.includes('good')")  # what was undone is read again
     assert page.focus() == "text"
     stops = ["copy", "good", "budget", "solver", "attack", "prove", "compare", "Options"]
     for stop in stops:
