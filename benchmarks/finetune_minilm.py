@@ -28,8 +28,8 @@ from rich.console import Console
 from rich.progress import track
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from benchmarks.audit import wilson
 from benchmarks.results_file import provenance
+from discotext.support.intervals import wilson
 
 BATCH, RATE, WARM_UP, LONGEST = 32, 5e-5, 0.1, 96
 TALK = Console(stderr=True)

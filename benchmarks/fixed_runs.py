@@ -27,7 +27,7 @@ import torch
 
 import discotext
 from discotext.text.merging import MergedWords
-from discotext.text.packaged_vectors import load_packaged_vectors
+from discotext.text.vectors import load_packaged_vectors
 from discotext.text.words import split
 from discotext.victims.encoded import Encoded
 from discotext.victims.registry import load_victim
@@ -70,7 +70,7 @@ def make_transformer(texts: list[str]) -> Victim:
     from tests.tiny_models import word_pieces
     from transformers import BertConfig, BertForSequenceClassification
 
-    from discotext.victims.huggingface import HuggingFaceVictim
+    from discotext.victims.transformers.victim import HuggingFaceVictim
 
     letters = [chr(code) for code in range(33, 127)]
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{one}" for one in letters)]
@@ -90,7 +90,7 @@ def make_pipeline(texts: list[str], forest: bool) -> Victim:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    from discotext.victims.scikit import SklearnVictim
+    from discotext.victims.sklearn.victim import SklearnVictim
 
     labels = [len(text) % 2 for text in texts]
     model = RandomForestClassifier(20, random_state=0) if forest else LogisticRegression(C=10)
@@ -169,7 +169,7 @@ def run_victim(name: str, victim: Any, texts: list[str]) -> Iterator[tuple[str, 
 def run_decoding() -> Iterator[tuple[str, Any]]:
     """What is decoded of networks and of texts with spelling errors."""
     from discotext.decoding.network import Network
-    from discotext.language.kneser_ney import train_kneser_ney
+    from discotext.models.kneser_ney import train_kneser_ney
 
     _, _, more = make_data()
     model = train_kneser_ney([text.lower().split() for text in more], order=3, least=1)

@@ -3,7 +3,7 @@
     python -m benchmarks.hardening [--only NAME] [--seed N]          needs DISCOTEXT_DATA
 
 Candidates are the published neighbour lists of Jia et al. (2019), without filters; 20 % of the words may change, on
-IMDB 5 %, and in the cell imdb-all every word. `--most-loss` is 2 points on AG News and IMDB and 3 on TREC. Recipes are
+IMDB 5 %, and in the cell imdb-all every word. `--max-loss` is 2 points on AG News and IMDB and 3 on TREC. Recipes are
 chosen on held-out training texts; test texts are touched once. The lists of Dong et al. (2021, made from Euclidean
 neighbours) are an attack that no recipe was built for. MiniLM is fine-tuned first: `python -m
 benchmarks.finetune_minilm trec --out FOLDER`, then `--minilm FOLDER`.
@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.results_file import RESULTS, provenance, show
 from discotext import harden
-from discotext.experiment.hardening.harden import Budgets
+from discotext.hardening.harden import Budgets
 from discotext.support.extras import flush_denormals_globally
 from discotext.text.candidates import make_candidates
 
@@ -33,7 +33,7 @@ class Cell:
 
     data: str
     model: str
-    most_loss: float
+    max_loss: float
     limit: int | None = None
     share: float = 0.2
     test: int = 500
@@ -61,7 +61,7 @@ def run_cell(cell: Cell, seed: int, minilm: str | None) -> dict[str, Any]:
         cell.data,
         f"hf:{minilm}" if cell.model == "minilm" else cell.model,
         recipes=cell.recipes,
-        most_loss=cell.most_loss,
+        max_loss=cell.max_loss,
         candidates=make_candidates(synonyms=[lists / PUBLISHED], without=["all"]),
         others={"other lists": make_candidates(synonyms=[lists / OTHER], without=["all"])},
         budgets=Budgets(share=cell.share, test=cell.test),

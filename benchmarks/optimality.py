@@ -14,11 +14,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.random_networks import RandomNetworks
 from benchmarks.results_file import draw, save, show
 from discotext import solve
 from discotext.search import Solver
 from discotext.solvers import Beam, Disco, DiscoAdam, Exact, LocalSearch, Random, make_solver
-from discotext.theory.random_networks import RandomNetworks
 
 NETWORKS = 500
 SOLVERS: dict[str, Solver] = {
@@ -33,8 +33,6 @@ SOLVERS: dict[str, Solver] = {
             "disco-adam",
             "disco-proximal",
             "greedy",
-            "lazy-greedy",
-            "stochastic-greedy",
             "left-to-right",
             "ranked-greedy",
             "gradient-greedy",

@@ -1,4 +1,4 @@
-"""What an attack on a victim without gradients costs: `disco`, led by a stand-in, beside searches that do without.
+"""What an attack on a victim without gradients costs: `disco`, with a surrogate, beside searches that do without.
 
     python -m benchmarks.queries --victims FOLDER [--only NAME] [--texts N]          needs DISCOTEXT_DATA
 
@@ -24,16 +24,18 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.populations import Genetic, ParticleSwarm
 from benchmarks.results_file import RESULTS, provenance, show
 from discotext import FunctionVictim, SklearnVictim, compare
 from discotext.data.registry import load_split
+from discotext.solvers import make_solver
 from discotext.text.candidates import make_candidates
 from discotext.victims.registry import load_victim
 from discotext.victims.victim import Victim
 
 PUBLISHED = "jia2019_counterfitted_neighbors.json"
 SOLVERS = ("disco", "ranked-greedy", "greedy", "random")
-POPULATIONS = ("genetic", "particle-swarm")  # more than a thousand queries a text
+POPULATIONS = {"genetic": Genetic(), "particle-swarm": ParticleSwarm()}  # more than a thousand queries a text
 # Data, model, budget, texts, and whether the searches with populations run, too.
 CELLS = {
     "trec-tfidf": ("trec", "tfidf", 0.2, 200, True),
@@ -51,7 +53,7 @@ CELLS = {
 
 
 def make_victim(data: str, model: str, folder: Path | None) -> Victim:
-    """A victim that answers scores; a linear pipeline keeps the slopes that its weights give."""
+    """A victim that answers scores; a linear pipeline keeps the gradients that its weights give."""
     if model in ("tfidf", "forest"):
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -108,7 +110,7 @@ def run_cell(name: str, texts: int | None, folder: Path | None) -> list[dict[str
     found = compare(
         victim,
         load_split(data, "test").sample(texts or usual, 5),
-        SOLVERS + (POPULATIONS if populations else ()),
+        {**{solver: make_solver(solver) for solver in SOLVERS}, **(POPULATIONS if populations else {})},
         budget=share,
         candidates=make_candidates(synonyms=[lists], without=["all"]),
     )

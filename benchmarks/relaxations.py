@@ -68,7 +68,7 @@ class Gbda(Solver):
 
     def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         at = Ascent.start(batch)
-        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, search))
+        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self.find_gradients(oracle, at, search))
         left = self.draws
         while left and len(at.rows):
             again = np.repeat(np.arange(len(at.rows)), min(left, ROUND))
@@ -78,17 +78,17 @@ class Gbda(Solver):
             found = Climbers.at(batch, oracle, at.rows[again], likeliest(drawn, theta, layout))
             at.keep((yield found.proposal()))
 
-    def _slopes(self, oracle: RelaxedOracle, at: Ascent, search: Search) -> tuple[Floats, Floats]:
-        """The mean slope in θ over samples, and the mean slope in the mixtures."""
+    def find_gradients(self, oracle: RelaxedOracle, at: Ascent, search: Search) -> tuple[Floats, Floats]:
+        """The mean gradient in θ over samples, and the mean gradient in the mixtures."""
         again = np.repeat(np.arange(len(at.rows)), self.samples)
         layout, flat = at.layout.take(again), at.layout.flat_rows(again)
         alpha = softmax((at.theta[flat] + search.rng.gumbel(size=len(flat))) / self.temperature, layout)
         scores, gradient = oracle.relaxed(at.rows[again], alpha)
         if search.goal is not None:
             gradient = gradient * (scores < search.goal + self.margin)[layout.row_of]
-        slope = softmax_slope(alpha, gradient, layout) / self.temperature
+        pulled_back = pull_back(alpha, gradient, layout) / self.temperature
         size = at.layout.candidates
-        in_theta, in_alpha = (np.bincount(flat, weights=one, minlength=size) for one in (slope, gradient))
+        in_theta, in_alpha = (np.bincount(flat, weights=one, minlength=size) for one in (pulled_back, gradient))
         return in_theta / self.samples, in_alpha / self.samples
 
 
@@ -96,7 +96,7 @@ class Gbda(Solver):
 class Ascc(Solver):
     """Maximise score − sparsity · |score of the original| · (mean entropy of the positions), in as many steps as ASCC.
 
-    rate: ASCC's code uses 10 with a moment per parameter; one step then removes all weight from negative slopes.
+    rate: ASCC's code uses 10 with a moment per parameter; one step then removes all weight from negative gradients.
     """
 
     needs: ClassVar[type] = RelaxedOracle
@@ -115,14 +115,14 @@ class Ascc(Solver):
         originals = np.abs(oracle.score(np.arange(len(batch)), batch.originals()))
         # A failed problem has no score; its rows are dropped at the first proposal.
         weight = self.sparsity * np.where(np.isfinite(originals), originals, 0.0) / np.maximum(batch.sizes, 1)
-        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self._slopes(oracle, at, weight))
+        yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self.find_gradients(oracle, at, weight))
 
-    def _slopes(self, oracle: RelaxedOracle, at: Ascent, weight: Floats) -> tuple[Floats, Floats]:
-        """The slope in θ of score − weight · entropy, and the slope of the score in the mixtures. weight: (B,)."""
+    def find_gradients(self, oracle: RelaxedOracle, at: Ascent, weight: Floats) -> tuple[Floats, Floats]:
+        """The gradient in θ of score − weight · entropy, and that of the score in the mixtures. weight: (B,)."""
         alpha = softmax(at.theta, at.layout)
         _, gradient = oracle.relaxed(at.rows, alpha)
-        penalty = weight[at.rows][at.layout.row_of] * entropy_slope(alpha, at.layout)
-        return softmax_slope(alpha, gradient, at.layout) - penalty, gradient
+        penalty = weight[at.rows][at.layout.row_of] * entropy_gradient(alpha, at.layout)
+        return pull_back(alpha, gradient, at.layout) - penalty, gradient
 
 
 @dataclass
@@ -149,18 +149,18 @@ class Ascent:
         layout = batch.take(rows)
         return cls(rows, layout, np.zeros(layout.candidates))
 
-    def climb(self, slope: Floats, rate: float) -> None:
-        """One step of Adam up the slope."""
+    def climb(self, gradient: Floats, rate: float) -> None:
+        """One step of Adam up the gradient."""
         self.steps += 1
-        squares = np.bincount(self.layout.row_of, weights=slope**2, minlength=len(self.rows)) / self.layout.widths
-        self.mean = 0.9 * self.mean + 0.1 * slope
+        squares = np.bincount(self.layout.row_of, weights=gradient**2, minlength=len(self.rows)) / self.layout.widths
+        self.mean = 0.9 * self.mean + 0.1 * gradient
         self.square = 0.999 * self.square + 0.001 * squares
         size = np.sqrt(self.square / (1 - 0.999**self.steps))[self.layout.row_of]
         length = rate / (1 - 0.9**self.steps)
         self.theta = self.theta + length * np.divide(self.mean, size, out=np.zeros_like(size), where=size > 0)
 
     def keep(self, active: Ints) -> None:
-        """Drop the problems that do not go on."""
+        """Keep the active problems."""
         kept = np.flatnonzero(is_active(self.rows, active))
         flat = self.layout.flat_rows(kept)
         self.rows, self.layout, self.square = self.rows[kept], self.layout.take(kept), self.square[kept]
@@ -173,13 +173,13 @@ def ascend(
     at: Ascent,
     steps: int,
     rate: float,
-    slopes: Callable[[], tuple[Floats, Floats]],
+    gradients: Callable[[], tuple[Floats, Floats]],
 ) -> Generator[Proposal, Ints, None]:
-    """Take steps; round and score every iterate. slopes: of `at` as it is, in θ and in the mixtures."""
+    """Take steps; round and score every iterate. gradients: of `at` as it is, in θ and in the mixtures."""
     for _ in range(steps):
         if not len(at.rows):
             return
-        in_theta, in_alpha = slopes()
+        in_theta, in_alpha = gradients()
         at.climb(in_theta, rate)
         probable = likeliest(best_other(at.theta, at.layout), at.theta, at.layout)
         choices = np.concatenate([best_vertex(in_alpha, at.layout), probable])
@@ -197,15 +197,15 @@ def softmax(theta: Floats, layout: Batch) -> Floats:
     return np.asarray(powers / segment_sum(powers, layout.starts)[layout.position_of])
 
 
-def softmax_slope(alpha: Floats, gradient: Floats, layout: Batch) -> Floats:
+def pull_back(alpha: Floats, gradient: Floats, layout: Batch) -> Floats:
     """The gradient in θ of a function whose gradient in w is given: w (g − ⟨w, g⟩), per position."""
     return np.asarray(alpha * (gradient - segment_sum(alpha * gradient, layout.starts)[layout.position_of]))
 
 
-def entropy_slope(alpha: Floats, layout: Batch) -> Floats:
+def entropy_gradient(alpha: Floats, layout: Batch) -> Floats:
     """The gradient in θ of the entropy −Σ w log w, added over the positions."""
     logs = np.log(alpha, out=np.zeros_like(alpha), where=alpha > 0)
-    return softmax_slope(alpha, -logs, layout)
+    return pull_back(alpha, -logs, layout)
 
 
 def best_other(theta: Floats, layout: Batch) -> Ints:

@@ -5,7 +5,7 @@
 
 VICTIM is a folder from `discotext train ag_news`; DISCOTEXT_DATA names the folder with the data.
 
-texts    `discotext attack` from the command line, in a process of its own, whose time and peak memory the operating
+texts    `discotext attack` from the command line, in a separate process, whose time and peak memory the operating
          system reports. The texts are the training texts of AG News, repeated as needed.
 shapes   `solve` without a goal on texts of n words with exactly k − 1 replacements each, so that the problem has n·k
          candidates, under a budget of 5 words, or of 5 % of the words, which grows with n. Growth is linear if the
@@ -67,7 +67,7 @@ def write_texts(path: Path, number: int) -> None:
 
 
 def attack(victim: str, folder: Path, number: int) -> Row:
-    """Attack this many texts in a process of its own; returns its time and its peak memory."""
+    """Attack this many texts in a separate process; returns its time and its peak memory."""
     texts, run = folder / f"texts_{number}.jsonl", folder / f"run_{number}"
     if not texts.exists():
         write_texts(texts, number)

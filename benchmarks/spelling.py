@@ -34,13 +34,13 @@ from benchmarks.spelling_data import (
     write_ocr_table,
 )
 from benchmarks.spelling_fit import fit, observe
-from discotext.decoding.confusions import read_confusions
 from discotext.decoding.corrector import Corrector
 from discotext.decoding.metrics import count_errors
 from discotext.decoding.passages import find_protected
-from discotext.language.ngram import BackoffModel
-from discotext.language.registry import load_language_model
-from discotext.language.sentences import normalise
+from discotext.decoding.speller import read_confusions
+from discotext.models.ngram import BackoffModel
+from discotext.models.registry import load_language_model
+from discotext.text.sentences import normalise
 from discotext.text.words import match_case, split
 
 Edit = tuple[int, int, str]  # the first word, one past the last, and what is put there

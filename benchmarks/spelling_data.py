@@ -18,7 +18,7 @@ import numpy as np
 
 from discotext.data.registry import load_split
 from discotext.decoding.channel import align
-from discotext.language.sentences import normalise
+from discotext.text.sentences import normalise
 from discotext.text.words import split
 
 TAG = re.compile(r"<ERR targ=(.*?)>\s*(.*?)\s*</ERR>")

@@ -19,14 +19,12 @@ import numpy as np
 
 from benchmarks.spelling_data import Labelled, read_holbrook, read_jfleg
 from discotext.core.arrays import Floats, Ints
-from discotext.decoding.changes import Sentences, score_changes
 from discotext.decoding.channel import WEIGHTS
-from discotext.decoding.passages import find_protected
-from discotext.decoding.spelling import Speller
-from discotext.decoding.text import find_places
-from discotext.language.ngram import BackoffModel
-from discotext.language.registry import load_language_model
-from discotext.language.sentences import find_sentences, normalise
+from discotext.decoding.passages import Sentences, find_places, find_protected, score_changes
+from discotext.decoding.speller import Speller
+from discotext.models.ngram import BackoffModel
+from discotext.models.registry import load_language_model
+from discotext.text.sentences import find_sentences, normalise
 from discotext.text.words import split
 
 PENALTY = 0.2

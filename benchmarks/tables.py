@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audit, cluster
+from benchmarks import cluster
 from benchmarks.results_file import PICTURES, RESULTS
 
 NAMES = {
@@ -27,8 +27,6 @@ NAMES = {
     "disco-adam, confidence": '`DiscoAdam(reading="confidence")`',
     "disco-proximal": "`DiscoProximal()`",
     "greedy": "`Greedy()`",
-    "lazy-greedy": "`LazyGreedy()`",
-    "stochastic-greedy": "`StochasticGreedy()`",
     "left-to-right": "`LeftToRight()`",
     "ranked-greedy": "`RankedGreedy()`",
     "gradient-greedy": "`GradientGreedy()`",
@@ -168,48 +166,6 @@ def counterfit() -> str:
     return table(["60,000 words", "before", "after"], rows)
 
 
-def vectors() -> str:
-    found = {
-        (row["what"], row["asked"] == row["words"], row["words"]): row for row in rows_of("vectors") if "asked" in row
-    }
-    kinds = dict.fromkeys((what, whole) for what, whole, _ in found)
-    rows = []
-    for what, whole in kinds:
-        cells = [found.get((what, whole, words)) for words in (20_000, 60_000, 200_000)]
-        asked = next(row["asked"] for row in cells if row)
-        label = what if whole else f"{what}, for {asked:,} words"
-        rows.append(
-            [label, *(f"{row['seconds']:.2g} s, {row['MB above imports']:,.0f} MB" if row else "" for row in cells)]
-        )
-    return table(["", "20,000 words", "60,000", "200,000"], rows)
-
-
-def tagging() -> str:
-    rows = [
-        [
-            row["set"],
-            f"{100 * row['same_tag']:.1f} %",
-            f"{100 * row['same_class']:.1f} %",
-            f"{row['light_words_per_second']:,}",
-            f"{row['spacy_words_per_second']:,}",
-        ]
-        for row in rows_of("tagging")
-        if row["set"].endswith("_test")
-    ]
-    return table(["texts", "same tag", "same part of speech", "words/s, ours", "words/s, spaCy"], rows)
-
-
-def audited() -> str:
-    rows = [
-        [name, str(pairs), f"{100 * share:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}"]
-        for name, pairs, share, low, high in audit.shares()
-    ]
-    shown = table(["sentences of", "pairs", "accepted", "95 % interval"], rows)
-    date, commit = audit.READ["date"], audit.READ["commit"]
-    when = f"*Judged {date}, recorded at commit `{commit}`; `benchmarks/results/{audit.FILE.name}`.*"
-    return f"{shown}\n\n{when}"
-
-
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.0f} %"
 
@@ -243,23 +199,6 @@ def acceptability_f10() -> str:
     rows = [row for row in rows_of("acceptability") if row["what"] == "F10"]
     cells = [[f"`{row['scorer']}`", f"{row['accept']:g}", f"{row['F10']:.3f}"] for row in rows]
     return table(["scorer", "`--accept`", "F10"], cells)
-
-
-def label_safety() -> str:
-    """What `--keep-meaning` refuses, and what it does to accuracy under attack."""
-    rows = [
-        [
-            "`--keep-meaning`" if row["keep_meaning"] else "default",
-            row["which"],
-            f"{row['swaps']:,}",
-            f"{_share(row['moving'])} ({_share(row['moving_interval'][0])}–{_share(row['moving_interval'][1])})",
-            _share(row["turned"]),
-            f"{_share(row['clean'])} → {_share(row['attacked'])}",
-        ]
-        for row in rows_of("label_safety")
-    ]
-    headings = ["candidates", "swaps", "number", "moving (95 %)", "sign turned", "accuracy under attack"]
-    return table(headings, rows)
 
 
 def _points(share: float) -> str:
@@ -342,29 +281,17 @@ def decoding() -> str:
             rows.append([solver, *shown])
         return table(["optimum found % / gap % / passes", *cells], rows)
 
-    cells = list(dict.fromkeys(row["cell"] for row in found))
+    cells = [cell for cell in dict.fromkeys(row["cell"] for row in found) if "masked" not in cell]
     causal = [cell for cell in cells if cell.startswith("causal")]
-    masked = [cell for cell in cells if "masked" in cell]
-    trigram = [cell for cell in cells if cell not in causal + masked]
+    trigram = [cell for cell in cells if cell not in causal]
     counts = [next(row["n"] for row in found if row["cell"] in some) for some in (trigram, causal)]
-    each = ", ".join(str(next(row["n"] for row in found if row["cell"] == cell)) for cell in masked)
     speed = next(row for row in rows_of("decoding") if row["cell"] == "speed")
-    beam, whole, _ = (row for row in rows_of("decoding") if row["cell"] == "rescoring")
     return (
         f"Trigram model, 20 candidates at every position, {counts[0]} networks each.\n\n"
         f"{compare(trigram)}\n\n"
         f"A causal transformer (SmolLM2, 135 million parameters), 16 candidates, {counts[1]} networks each. The "
         "optimum is not known; gaps are to the best that any search here has found.\n\n"
         f"{compare(causal)}\n\n"
-        "Scores that do not go from left to right: a masked model (MiniLM, six layers, trained for some minutes by "
-        "`benchmarks.train_masked_lm`), alone and added to another model. 12 positions, 8 candidates; the number of "
-        f"networks is {each}. The beam is the trigram's where there is no SmolLM2; gaps are to the best found here.\n\n"
-        f"{compare(masked)}\n\n"
-        f"A beam of 8 with SmolLM2 takes {beam['seconds']:.1f} processor seconds a network of that size (n 12, 8 "
-        f"candidates, {beam['n']} networks). SmolLM2's scores of the {beam['listed']} best texts of the trigram take "
-        f"{beam['ratio']:.1f} times as long, and the beam's text is the better one in {100 * beam['better']:.0f} % of "
-        f"the networks. With what `solve` adds, pruning and a check of the answer, the beam takes "
-        f"{whole['seconds']:.1f} seconds, and the lists {whole['ratio']:.1f} times as long.\n\n"
         f"With five candidates at a quarter of the positions, Viterbi decodes {speed['rate']:,.0f} words a minute on "
         f"one core ({speed['n']:,} sentences of 10 to 30 words, the check of every answer included)."
     )
@@ -470,57 +397,6 @@ def demo() -> str:
     return table(heads, rows)
 
 
-def demo_sentence() -> str:
-    """The demo's answer."""
-    found = {row["solver"]: row for row in rows_of("demo")}
-    disco, exact = found["disco"], found["exact"]
-    worst = exact["adversarial_accuracy"]
-    if disco["adversarial_accuracy"] != worst or exact["optimal"] != 1:
-        raise ValueError("the demo's result has changed; write its sentence anew")
-    return (
-        f"On {disco['n']} film reviews, changing at most {100 * disco['budget']:g} % of the words takes the accuracy "
-        f"of an LSTM from {100 * disco['original_accuracy']:.1f} % to {100 * worst:.1f} %. Exact search proves that no "
-        f"allowed change takes it lower (`make demo`; {disco['unchangeable_texts']} of the reviews have no word that "
-        "can change and prove nothing)."
-    )
-
-
-def found() -> str:
-    """What README says was found, a sentence each."""
-    cells = {(row["cell"], row["search"]): row for row in rows_of("peers")}
-    ours, theirs = (cells["ag_news-20", search] for search in ("disco", "textattack-greedy"))
-    left = [f"{100 * row['adversarial_accuracy']:.1f} %" for row in (ours, theirs)]
-    passes = [f"{(row['forwards'] + row['backwards']) / row['attacked']:.0f}" for row in (ours, theirs)]
-    test = next(row["test"] for row in rows_of("hardening") if row["cell"] == "trec-wcnn")
-    held, clean = (
-        [f"{_points(test[f'{name}_{when}'])} %" for when in ("before", "after")] for name in ("certified", "clean")
-    )
-    black = [
-        next(row for row in rows_of("queries") if (row["cell"], row["solver"]) == ("ag_news-lstm", solver))
-        for solver in ("disco", "greedy")
-    ]
-    spelt = {row["system"]: row for row in rows_of("spelling") if row["data"] == "holbrook"}
-    best = max((row for name, row in spelt.items() if name != "discotext"), key=lambda row: float(row["F0.5"]))
-    levels = {(row["scorer"], row["accept"]): row for row in rows_of("acceptability") if row["what"] == "level"}
-    light, full = levels["light", 0.5], levels["full", 0.6]
-    lines = [
-        demo_sentence(),
-        f"Of the swaps offered at `--accept 0.5`, {100 * light['acceptable']:.0f} % are acceptable to most people "
-        f"(SWORDS); with the scorer that reads the sentence, at 0.6, {100 * full['acceptable']:.0f} %.",
-        f"On {ours['n']} news texts, with the same LSTM, candidates and budget of 20 %, `disco` leaves {left[0]} "
-        f"accuracy in {passes[0]} passes per text; TextAttack's greedy search leaves {left[1]} in {passes[1]}.",
-        f"Seen through its scores alone, another LSTM keeps {_points(black[0]['left'])} % in "
-        f"{black[0]['queries'] + black[0]['learning']:.0f} queries per text; greedy search leaves "
-        f"{_points(black[1]['left'])} % in {black[1]['queries']:.0f}.",
-        f"`harden` takes a CNN for TREC questions from {held[0]} to {held[1]} accuracy under attack, proved, and from "
-        f"{clean[0]} to {clean[1]} without one.",
-        f"`decode` corrects pupils' essays with a precision of {spelt['discotext']['precision']:.2f} "
-        f"(F0.5 {spelt['discotext']['F0.5']:.2f}); the next best of four correctors has {best['precision']:.2f} "
-        f"({best['F0.5']:.2f}).",
-    ]
-    return "\n".join(f"- {line}" for line in lines)
-
-
 def memory() -> str:
     """What a step takes where one list of candidates is long, beside lists of equal length."""
     even, uneven = (row for row in rows_of("step_cost") if "shape" in row)
@@ -568,17 +444,6 @@ def paper() -> str:
         last = cell
     heads = ["data, budget", "method", "before", "after, 50 per class", "after, 500 texts", "95 % interval"]
     return table([*heads, "words changed", "passes per text"], lines)
-
-
-def trace() -> str:
-    """How far one attack travels through the package."""
-    (row,) = rows_of("trace")
-    return (
-        f"Traced (`python -m benchmarks.trace`), `discotext attack` of {row['texts']} texts calls {row['functions']} "
-        f"functions in {row['files']} files, and changes file {row['changes of file']} times in the order of first "
-        f"calls. {row['texts split']} strings are split into words, each once, and {row['spaces built']} search space "
-        "is built."
-    )
 
 
 def tuning() -> str:
@@ -653,38 +518,31 @@ def blocks() -> list[tuple[Path, str, str]]:
     cluster_rows = {kind: [row for row in rows_of("cluster") if row["what"] == kind] for kind in ("rate", "memory")}
     scaled = {kind: [row for row in rows_of("scaling") if row["what"] == kind] for kind in ("texts", "shape")}
     return [
-        (docs.parent / "README.md", "found", found()),
-        (docs / "index.md", "demo-sentence", demo_sentence()),
         (docs / "tutorial.md", "demo", measured("demo", demo())),
         (docs / "reference" / "packaged-data.md", "resources", resources()),
-        (pages / "victims.md", "training", measured("training", training(), large)),
-        (pages / "victims.md", "throughput", measured("throughput", throughput())),
+        (pages / "speed.md", "training", measured("training", training(), large)),
+        (pages / "speed.md", "throughput", measured("throughput", throughput())),
         (pages / "certificates.md", "certificates", measured("certificates", certificates())),
         (pages / "certificates.md", "certificate-checks", certificate_checks()),
         (pages / "candidates.md", "acceptability", measured("acceptability", acceptability())),
         (pages / "candidates.md", "acceptability-f10", measured("acceptability", acceptability_f10())),
         (pages / "candidates.md", "acceptability-parts", measured("acceptability", acceptability_parts())),
-        (docs / "how-to" / "choose-a-solver.md", "queries", measured("queries", queries())),
-        (docs / "how-to" / "correct-a-text.md", "spelling", measured("spelling", spelling())),
-        (docs / "explanation" / "decoding.md", "decoding", measured("decoding", decoding())),
-        (docs / "how-to" / "harden.md", "hardening", measured("hardening", hardening())),
-        (docs / "how-to" / "candidates.md", "label_safety", measured("label_safety", label_safety())),
-        (pages / "candidates.md", "audit", audited()),
-        (pages / "candidates.md", "tagging", measured("tagging", tagging())),
+        (pages / "solvers.md", "queries", measured("queries", queries())),
+        (pages / "decoding.md", "spelling", measured("spelling", spelling())),
+        (pages / "decoding.md", "decoding", measured("decoding", decoding())),
+        (pages / "hardening.md", "hardening", measured("hardening", hardening())),
         (pages / "candidates.md", "simlex", measured("candidates", simlex(), of_kind("simlex"))),
         (pages / "candidates.md", "counterfit", measured("candidates", counterfit(), of_kind("fit"))),
-        (pages / "candidates.md", "vectors", measured("vectors", vectors())),
-        (pages / "cluster.md", "cluster-rates", measured("cluster", cluster_rates(), cluster_rows["rate"])),
-        (pages / "cluster.md", "cluster-memory", measured("cluster", cluster_memory(), cluster_rows["memory"])),
+        (pages / "speed.md", "cluster-rates", measured("cluster", cluster_rates(), cluster_rows["rate"])),
+        (pages / "speed.md", "cluster-memory", measured("cluster", cluster_memory(), cluster_rows["memory"])),
         (pages / "solvers.md", "optimality", measured("optimality", optimality())),
         (pages / "solvers.md", "trec-optimum", measured("trec_optimum", trec_optimum())),
-        (pages / "growth.md", "step-cost", measured("step_cost", step_cost())),
-        (pages / "growth.md", "memory", measured("step_cost", memory())),
-        (pages / "growth.md", "scaling", measured("scaling", scaling(), scaled["texts"])),
-        (pages / "growth.md", "shapes", measured("scaling", shapes(), scaled["shape"])),
+        (pages / "speed.md", "step-cost", measured("step_cost", step_cost())),
+        (pages / "speed.md", "memory", measured("step_cost", memory())),
+        (pages / "speed.md", "scaling", measured("scaling", scaling(), scaled["texts"])),
+        (pages / "speed.md", "shapes", measured("scaling", shapes(), scaled["shape"])),
         (pages / "paper.md", "paper", measured("paper", paper())),
         (pages / "solvers.md", "tuning", measured("tuning", tuning())),
-        (docs / "explanation" / "architecture.md", "trace", measured("trace", trace())),
     ]
 
 

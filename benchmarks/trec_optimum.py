@@ -44,9 +44,9 @@ from discotext.core.solution import Solution
 from discotext.core.wrappers import Chunked
 from discotext.data import load_data
 from discotext.data.examples import Examples
-from discotext.search.enumeration import level_rows
 from discotext.search.solver import Solver
 from discotext.solvers import Disco, make_solver
+from discotext.solvers.exact import level_rows
 from discotext.support.extras import flush_denormals_globally
 from discotext.support.intervals import wilson
 from discotext.text.candidates import make_candidates

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
+from benchmarks.random_networks import RandomNetworks
 from benchmarks.results_file import save, show
 from discotext import Space, solve
 from discotext.core import Untargeted
@@ -26,7 +27,6 @@ from discotext.search import Tuning
 from discotext.solvers import Disco, Exact
 from discotext.support.extras import flush_denormals_globally
 from discotext.text import make_candidates
-from discotext.theory.random_networks import RandomNetworks
 from discotext.victims import load_victim
 
 NETWORKS, TEXTS, BUDGET = 300, 400, 0.2

@@ -1,7 +1,7 @@
 """Attack a model on Ray: on the cores of this machine or on all machines of a cluster, with the same code.
 
     pip install ".[demo,sklearn,ray]"
-    python examples/ray_cluster.py [TEXTS] [ADDRESS]      # ADDRESS: auto, HOST:6379 or ray://HOST:10001
+    python examples/ray_cluster.py [TEXTS] [ADDRESS]      # ADDRESS: local, auto, HOST:6379 or ray://HOST:10001
 
 The pipeline that is fitted here is sent to the workers. If a worker dies, its texts are attacked again; if this
 program is interrupted, the same command resumes the run. `examples/cluster` has files for Slurm and Kubernetes.
@@ -15,11 +15,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import discotext as d
+from discotext.attacks import RayExecutor
 from discotext.data import load_data
-from discotext.experiment import RayExecutor
 
 
-def main(texts: int, address: str | None) -> None:
+def main(texts: int, address: str) -> None:
     known, unseen = load_data("movie_reviews", "train"), load_data("movie_reviews", "test").sample(texts)
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10))
     pipeline.fit(known.texts, [known.names[label] for label in known.labels])
@@ -38,4 +38,4 @@ def main(texts: int, address: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, sys.argv[2] if len(sys.argv) > 2 else None)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, sys.argv[2] if len(sys.argv) > 2 else "local")

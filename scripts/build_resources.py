@@ -29,8 +29,8 @@ from safetensors.numpy import save_file
 
 from discotext.text.counterfit import CounterFit, counterfit
 from discotext.text.inflection import PARTS, find_lemmas, inflect
+from discotext.text.thesaurus import LETTERS, load_wordnet
 from discotext.text.vectors import WordVectors
-from discotext.text.wordnet import LETTERS, load_wordnet
 
 REVIEWED = Path(__file__).parent / "reviewed.txt"
 RESOURCES = Path(__file__).parents[1] / "src" / "discotext" / "text" / "resources"
@@ -51,7 +51,7 @@ PART = {letter: part for part, letter in LETTERS.items()}
 
 # Count of a sense that does not occur in the tagged texts.
 UNSEEN = 0.5
-# Weights of related senses, relative to the sense itself (see discotext.text.wordnet).
+# Weights of related senses, relative to the sense itself (see discotext.text.thesaurus).
 SIMILAR, ABOVE, BESIDE = 0.7, 0.5, 0.5
 WEAKEST = 0.01  # weaker pairs are left out
 # Strengths: kept by both reviews; kept by one, and similar in GloVe (at least NEAR) or not; rejected.

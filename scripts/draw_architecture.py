@@ -22,11 +22,14 @@ LAYERS = {
     "web": "the page of discotext serve",
     "testing": "a check of robustness for test suites",
     "decoding": "networks of words, their scores and their best texts",
-    "experiment": "tasks, records, summaries; execution/ and report/",
+    "hardening": "recipes, trainers, the matrix",
+    "attacks": "what is asked, one task, workers; attack, compare, certify",
+    "report": "tables, pages and figures of runs",
+    "runs": "records, run folders, summaries, certificates",
     "victims": "the classifiers under attack",
     "data": "labelled texts from files, names and objects",
-    "language": "language models: n-grams and neural ones",
     "text": "words, candidates, search spaces",
+    "models": "language models; one loader of pretrained ones",
     "theory": "set functions, matroids, guarantees",
     "solvers": "one class per way to search",
     "search": "the loop, moves, climbing, pruning",
@@ -118,7 +121,7 @@ def draw_arrows(row: int, names: list[str], imports: Counter[tuple[str, str]]) -
         if not count:
             continue
         thickness = next(width for least, width in reversed(THICKNESS) if count >= least)
-        # Arrows leave at the lower part of a box and arrive at the upper part, each importer at a place of its own.
+        # Arrows leave at the lower part of a box and arrive at the upper part, each importer at another place.
         begin = TOP + STEP * row + BOX_HEIGHT - 6 - 2 * (len(names) - 1 - other)
         end = TOP + STEP * other + 4 + 3 * row
         x = LEFT + BOX_WIDTH

@@ -16,10 +16,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
+from discotext.attacks.attack import make_job
+from discotext.attacks.preflight import parse_budgets
 from discotext.core import FunctionOracle
-from discotext.experiment.attack import make_job
-from discotext.experiment.preflight import parse_budgets
-from discotext.experiment.record import Record
+from discotext.runs.record import Record
 
 # Tests run side by side; threads of one would only wait for those of the others, here and in the processes they start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

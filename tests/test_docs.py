@@ -1,61 +1,49 @@
-"""The docs: examples run, links lead somewhere, and what scripts write is up to date."""
+"""The docs: examples run, links lead somewhere, and figures and what scripts write are those of the results files."""
 
-import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 import unicodedata
 from dataclasses import fields
-from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import docs_api, docs_cli, draw_architecture
+from scripts.measure_house import list_options
 
 import discotext
 import discotext.theory
-from discotext.core import Solution, Status
-from discotext.experiment.record import Change, Record
-from discotext.experiment.summary import SolverSummary, Summary
-from discotext.solvers import SOLVERS
+from discotext.core import Solution
+from discotext.runs.record import Change, Record
+from discotext.runs.summary import SolverSummary, Summary
+from tests.test_house import LAYERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "examples" / "README.md", *sorted(DOCS.rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def read(page: str | Path) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def script(name: str) -> ModuleType:
-    """A file of scripts/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": "", "PYTHONIOENCODING": "utf-8"},
-    )
+# Examples
 
 
 def examples(page: Path) -> list[tuple[str, str | None]]:
     """The Python blocks that are complete, each with what it should print, if a text block follows directly."""
-    text, found = page.read_text(encoding="utf-8"), []
+    text, found = read(page), []
     blocks = list(FENCE.finditer(text))
     for block, following in zip_longest(blocks, blocks[1:]):
         # Those that begin otherwise need a model or texts of the reader's.
@@ -74,136 +62,154 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("code", "printed"), EXAMPLES)
 def test_the_examples_of_the_docs_run_and_print_what_they_say(code, printed, tmp_path):
-    packages = "torch|sklearn|spacy|transformers|pandas|matplotlib"
-    for package in re.findall(rf"^(?:from|import) ({packages})", code, re.MULTILINE):
+    for package in re.findall(r"^(?:from|import) (torch|sklearn|transformers|pandas)", code, re.MULTILINE):
         pytest.importorskip(package)
-    done = run(code, tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     if printed is not None:
         assert done.stdout.strip() == printed.strip()
 
 
-def test_the_readme_has_an_example_with_its_output_and_stays_short():
-    assert any(printed is not None for _, printed in examples(ROOT / "README.md"))
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 750
+def test_the_commands_of_the_docs_have_the_options_that_they_are_given():
+    known = list_options()
+    for page in [page for page in PAGES if page.name != "CHANGELOG.md"]:  # which names what is gone
+        blocks = [block for kind, block in FENCE.findall(read(page)) if kind == "bash"]
+        for command, rest in re.findall(r"discotext ([a-z-]+)((?:\\\n|[^\n#])*)", "\n".join(blocks)):
+            given = set(re.findall(r"(?<!\S)--[a-z-]+", rest))
+            assert given <= known[command], f"{name_of(page)}: {command} {given - known[command]}"
 
 
-def test_the_guides_on_writing_your_own_have_complete_examples():
-    for page in ("extend", "write-a-solver", "write-a-victim", "write-a-candidate-source", "solve-your-own-problem"):
-        assert examples(DOCS / "how-to" / f"{page}.md"), page
+# README
+
+
+def test_the_readme_is_short_and_every_page_makes_the_same_promise():
+    assert len(read("README.md").split()) < 700
+    promise = tomllib.loads(read("pyproject.toml"))["project"]["description"]
+    assert all(promise in read(page) for page in ("README.md", "docs/index.md", "mkdocs.yml"))
+
+
+# Of each sentence below "What it found": the results file, the row, and its figures in the order in which they stand.
+FOUND: list[list[tuple[str, dict[str, object], str]]] = [
+    [("demo", {"solver": "exact"}, "{n} {budget:.0%} {original_accuracy:.1%} {adversarial_accuracy:.1%}"),
+     ("demo", {"solver": "disco"}, "{unchangeable_texts}")],
+    [("acceptability", {"what": "level", "scorer": "light", "accept": 0.5}, "{acceptable:.0%}"),
+     ("acceptability", {"what": "level", "scorer": "encoder", "accept": 0.6}, "{accept} {acceptable:.0%}"),
+     ("acceptability", {"what": "level", "scorer": "full", "accept": 0.6}, "{acceptable:.0%}")],
+    [("peers", {"cell": "ag_news-20", "search": "disco"}, "{n} {budget:.0%} {adversarial_accuracy:.1%} {passes:.0f}"),
+     ("peers", {"cell": "ag_news-20", "search": "textattack-greedy"}, "{adversarial_accuracy:.1%} {passes:.0f}")],
+    [("queries", {"cell": "ag_news-lstm", "solver": "disco"}, "{left:.1%} {asked:.0f}"),
+     ("queries", {"cell": "ag_news-lstm", "solver": "greedy"}, "{left:.1%} {asked:.0f}")],
+    [("hardening", {"cell": "trec-wcnn"}, "{test[certified_before]:.1%} {test[certified_after]:.1%} "
+      "{test[clean_before]:.1%} {test[clean_after]:.1%} {test[worst_before]:.1%} {test[worst_after]:.1%}")],
+    [("spelling", {"system": "discotext", "data": "holbrook"}, "{F05:.2f} {precision:.2f} {recall:.2f}"),
+     ("spelling", {"system": "pyspellchecker", "data": "holbrook"}, "{F05:.2f}"),
+     ("spelling", {"system": "codespell", "data": "holbrook"}, "{F05:.2f} {precision:.2f} {recall:.2f}")],
+]  # fmt: skip
+
+
+def find_row(name: str, where: dict[str, object]) -> dict[str, object]:
+    """The one row of a results file, with the sums that sentences name."""
+    lines = map(json.loads, read(RESULTS / f"{name}.jsonl").splitlines())
+    (row,) = (row for row in lines if where.items() <= row.items())
+    if name == "peers":
+        row["passes"] = (row["forwards"] + row["backwards"]) / row["attacked"]
+    elif name == "queries":
+        row["asked"] = row["queries"] + (row["learning"] or 0)
+    elif name == "spelling":
+        row["F05"] = row["F0.5"]
+    return row
+
+
+def test_every_figure_of_the_readme_is_that_of_a_results_file_which_names_its_version():
+    section = read("README.md").split("## What it found\n")[1].split("\n## ")[0]
+    opening, *sentences = section.split("\n- ")
+    (usual,) = re.findall(r"\d+\.\d+\.\S+", opening)
+    for sentence, sources in zip(sentences, FOUND, strict=True):
+        rows = [(find_row(name, where), figures) for name, where, figures in sources]
+        for row, _ in rows:
+            version = row["versions"]["discotext"]
+            assert version == usual or version in sentence, sentence
+        plain = re.sub(r"`[^`]*`|F0\.5|\d+\.\d+\.\d+", "", sentence)
+        wanted = " ".join(figures.format(**row) for row, figures in rows).replace("%", "")
+        assert re.findall(r"\d+(?:\.\d+)?", plain) == wanted.split(), sentence
+
+
+def test_the_comparisons_of_the_readme_are_true():
+    disco, exact = (find_row("demo", {"solver": solver}) for solver in ("disco", "exact"))
+    assert disco["adversarial_accuracy"] == exact["adversarial_accuracy"]
+    assert exact["optimal"] == 1
+    lines = [json.loads(line) for line in read(RESULTS / "spelling.jsonl").splitlines()]
+    others = [row for row in lines if row["data"] == "holbrook" and row["system"] != "discotext"]
+    assert len(others) == 4
+    assert max(others, key=lambda row: row["F0.5"])["system"] == "pyspellchecker"
+    assert max(others, key=lambda row: row["precision"])["system"] == "codespell"
+
+
+# What scripts write
+
+
+def test_generated_pages_and_the_picture_of_the_architecture_are_up_to_date():
+    written = docs_cli.pages() | docs_api.pages() | {draw_architecture.PICTURE: draw_architecture.draw()}
+    assert [name_of(page) for page, text in written.items() if read(page) != text] == [], "run make docs"
+
+
+def test_tables_are_those_of_the_results_files():
+    pytest.importorskip("pyarrow")
+    tables = pytest.importorskip("benchmarks.tables")
+    peers = pytest.importorskip("benchmarks.peers.tables")
+    blocks = tables.blocks()
+    if (RESULTS / "peers_texts.jsonl").exists():  # which is not part of the source distribution
+        blocks += peers.blocks(*(peers.read(RESULTS, name) for name in ("peers", "peers_texts")))
+    for page, marker, text in blocks:
+        assert tables.replace(read(page), marker, text) == read(page), f"{marker}: run python -m benchmarks.tables"
+
+
+def test_every_result_says_when_where_and_with_which_version_it_was_measured():
+    for path in RESULTS.glob("*.jsonl"):
+        for row in map(json.loads, read(path).splitlines() if path.stem != "peers_texts" else []):
+            # Figures of the paper itself name the paper.
+            known = "source" in row or (row["versions"]["discotext"] and row["date"] and row["commit"])
+            assert known, path.name
+
+
+# Names
 
 
 @pytest.mark.parametrize("name", [name for name in discotext.__all__ if name != "__version__"])
-def test_every_public_name_is_there_explained_and_in_the_docs(name):
+def test_every_public_name_is_explained_and_in_the_docs(name):
     if name == "NeuralVictim":
         pytest.importorskip("torch", reason="NeuralVictim is a PyTorch network")
     assert getattr(discotext, name).__doc__
-    documented = (DOCS / "reference" / "api" / "discotext.md").read_text(encoding="utf-8")
-    assert f"[`{name}`]" in documented
+    assert f"[`{name}`]" in read("docs/reference/api/discotext.md")
 
 
-def test_the_page_on_solve_names_every_status_field_and_solver():
-    page = (DOCS / "reference" / "solve.md").read_text(encoding="utf-8")
-    for status in Status:
-        assert f"| `{status.name}` | {status.value} |" in page
-    for name in [*Solution.__dataclass_fields__, "changes", "reached", "proved", *SOLVERS]:
-        assert f"`{name}`" in page
-    guide = (DOCS / "how-to" / "choose-a-solver.md").read_text(encoding="utf-8")
-    for name in SOLVERS:
-        assert f"| `{name}` |" in guide
-
-
-def test_the_page_on_formats_names_every_field():
-    page = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
-    for kind in (Record, Change, Summary, SolverSummary):
-        missing = [one.name for one in fields(kind) if f"`{one.name}`" not in page]
-        assert not missing, kind
-
-
-def test_pages_with_output_of_commands_are_what_the_commands_print():
-    for page, text in script("docs_cli").pages().items():
-        assert page.read_text(encoding="utf-8") == text, f"run python scripts/docs_cli.py: {name_of(page)}"
-
-
-def test_the_api_pages_name_what_the_folders_export():
-    written = script("docs_api")
-    for page, text in written.pages().items():
-        assert page.read_text(encoding="utf-8") == text, f"run python scripts/docs_api.py: {name_of(page)}"
-    assert {path.stem for path in written.PAGES.glob("*.md")} == {"discotext", *written.FOLDERS}
-
-
-def test_the_api_pages_name_exactly_what_can_be_imported():
-    written = script("docs_api")
-    without_torch = set() if find_spec("torch") else {"NeuralVictim"}
-    assert set(written.exported("")) - without_torch == set(discotext.__all__) - {"__version__"}
+def test_pages_name_every_field_of_solutions_records_and_summaries():
+    pages = {"how-to/solve-your-own-problem": [Solution], "reference/formats": [Record, Change, Summary, SolverSummary]}
+    for page, kinds in pages.items():
+        text = read(f"docs/{page}.md")
+        assert not [one.name for kind in kinds for one in fields(kind) if f"`{one.name}`" not in text], page
 
 
 def test_the_page_on_theory_names_what_there_is():
-    page = FENCE.sub("", (DOCS / "explanation" / "theory.md").read_text(encoding="utf-8"))
-    names = re.findall(r"`(\w+)(?:\([^`]*\))?`", page)
+    names = re.findall(r"`(\w+)(?:\([^`]*\))?`", FENCE.sub("", read("docs/explanation/theory.md")))
     assert len(names) > 20
     assert not [name for name in names if not hasattr(discotext.theory, name)]
 
 
-def test_the_picture_of_the_architecture_is_drawn_from_the_imports():
-    drawn = script("draw_architecture")
-    assert drawn.PICTURE.read_text(encoding="utf-8") == drawn.draw(), "run python scripts/draw_architecture.py"
-
-
-def test_no_arrow_of_the_architecture_points_upwards_and_every_layer_is_explained():
-    drawn = script("draw_architecture")
-    layers = list(drawn.LAYERS)
-    assert not [pair for pair in drawn.read_imports() if layers.index(pair[0]) > layers.index(pair[1])]
-    there = {drawn.layer_of(path) for path in drawn.PACKAGE.rglob("*.py")} - {"__init__", "__main__"}
-    assert there == set(layers)
-    page = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
-    assert not [layer for layer in layers if f"| `{layer}` |" not in page]
-
-
-def test_figures_are_those_of_the_results_files():
-    pytest.importorskip("pyarrow")
-    tables = pytest.importorskip("benchmarks.tables")
-    for page, marker, text in tables.blocks():
-        content = page.read_text(encoding="utf-8")
-        assert tables.replace(content, marker, text) == content, (
-            f"{name_of(page)}, {marker}: run python -m benchmarks.tables"
-        )
-
-
-def test_figures_beside_textattack_are_those_of_the_results_files():
-    tables = pytest.importorskip("benchmarks.tables")
-    peers = pytest.importorskip("benchmarks.peers.tables")
-    if not (tables.RESULTS / "peers_texts.jsonl").exists():
-        pytest.skip("benchmarks/results/peers_texts.jsonl is not part of the source distribution")
-    rows, texts = (peers.read(tables.RESULTS, name) for name in ("peers", "peers_texts"))
-    for page, marker, text in peers.blocks(rows, texts):
-        content = page.read_text(encoding="utf-8")
-        assert tables.replace(content, marker, text) == content, f"{marker}: run python -m benchmarks.peers.tables"
-
-
-def test_every_result_says_when_where_and_at_which_commit_it_was_measured():
-    tables = pytest.importorskip("benchmarks.tables")
-    names = {path.stem for path in tables.RESULTS.glob("*.jsonl")} - {"peers_texts"}
-    for name in names:
-        for row in tables.rows_of(name):
-            # Figures of the paper itself name the paper.
-            assert "source" in row or all(row.get(key) for key in ("date", "commit", "machine")), name
-
-
-def headings(page: Path) -> set[str]:
-    """The anchors of a page, as Python-Markdown and mkdocstrings make them."""
-    text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    found: set[str] = set()
-    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
-        plain = unicodedata.normalize("NFKD", re.sub(r"[`*]", "", heading)).encode("ascii", "ignore").decode()
-        found.add(re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower()))
-    return found | set(re.findall(r"^::: (\S+)$", text, re.MULTILINE))
+def test_the_page_on_architecture_explains_every_layer():
+    page = read("docs/explanation/architecture.md")
+    assert not [layer for layer in LAYERS if layer != "__main__" and f"| `{layer}` |" not in page]
+    assert set(draw_architecture.LAYERS) == set(LAYERS) - {"__main__"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_relative_link_leads_somewhere(page):
+def test_every_link_and_every_path_leads_somewhere(page):
+    text = FENCE.sub("", read(page))
     wrong = []
-    for target in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+    for target in LINK.findall(text):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
@@ -212,19 +218,30 @@ def test_every_relative_link_leads_somewhere(page):
             wrong.append(target)
         elif DOCS in page.parents and DOCS not in there.parents:
             wrong.append(f"{target} (outside docs/, which the site does not hold)")
-    assert not wrong
+    paths = re.findall(r"`((?:src|tests|examples|scripts|benchmarks)/[\w/.]+)`", text)
+    assert wrong + [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_docstrings_become_lists_and_code():
-    pytest.importorskip("griffe", reason="the dependency group docs is not installed")
-    text = "Add.\n\nfirst, second: numbers,\n    both of them.\n\n>>> add(1, 2)\n3"
-    shown = "Add.\n\n- **first, second**: numbers,\n    both of them.\n\n```pycon\n>>> add(1, 2)\n3\n```"
-    assert script("docs_docstrings").as_markdown(text) == shown
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as Python-Markdown and mkdocstrings make them."""
+    text = FENCE.sub("", read(page))
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        plain = unicodedata.normalize("NFKD", re.sub(r"[`*]", "", heading)).encode("ascii", "ignore").decode()
+        found.add(re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower()))
+    return found | set(re.findall(r"^::: (\S+)$", text, re.MULTILINE))
 
 
 def test_every_picture_is_shown_somewhere():
-    shown = {Path(target).name for page in PAGES for target in LINK.findall(page.read_text(encoding="utf-8"))}
+    shown = {Path(target).name for page in PAGES for target in LINK.findall(read(page))}
     assert {path.name for path in (DOCS / "pictures").iterdir()} <= shown
+
+
+def test_docstrings_become_lists_and_code():
+    docstrings = pytest.importorskip("scripts.docs_docstrings", reason="the dependency group docs is not installed")
+    text = "Add.\n\nfirst, second: numbers,\n    both of them.\n\n>>> add(1, 2)\n3"
+    shown = "Add.\n\n- **first, second**: numbers,\n    both of them.\n\n```pycon\n>>> add(1, 2)\n3\n```"
+    assert docstrings.as_markdown(text) == shown
 
 
 def test_the_site_builds_without_warnings(tmp_path):
@@ -232,11 +249,7 @@ def test_the_site_builds_without_warnings(tmp_path):
         pytest.importorskip(package, reason="the dependency group docs is not installed")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-    )
+        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "site" / "index.html").exists()

@@ -50,12 +50,13 @@ COMPARE = ["compare", "py:victim.py:scores", "data.jsonl", "--solver", "greedy",
 COMMANDS = {
     "compare": [*COMPARE, "--budget", "0.2", "--budget", "0.5"],
     "attack": ["attack", "py:victim.py:scores", "data.jsonl", "--solver", "greedy", "--budget", "0.5", *SETTINGS],
-    "stand-in": ["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco", "--budget", "0.5", *SETTINGS],
+    "surrogate": ["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco", "--budget", "0.5", *SETTINGS],
     "merge": ["merge", "shard1", "shard2"],
 }
-WORKERS = ["--workers", "2", "--threads", "1"]
+WORKERS = ["--workers", "2"]
 KINDS = (
-    "compare", "merge", "stand-in", "compare, workers", "attack", "stand-in", "attack, workers", "compare, first only",
+    "compare", "merge", "surrogate", "compare, workers",
+    "attack", "surrogate", "attack, workers", "compare, first only",
 )  # fmt: skip
 
 
@@ -68,7 +69,7 @@ class Bench:
     sizes: dict[str, int]
 
     def start(self, arguments: list[str], out: str) -> subprocess.Popen[bytes]:
-        """Start a command in a process group of its own."""
+        """Start a command in a separate process group."""
         return started(self.folder, [*arguments, "--out", out])
 
 

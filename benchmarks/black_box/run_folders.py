@@ -276,7 +276,7 @@ def into_link(trial: Trial, command: list[str], place: Path) -> tuple[Ended, byt
 
 
 def into_output(trial: Trial, command: list[str], place: Path) -> tuple[Ended, bytes]:
-    """A stand-in for /dev/stdout, which is not put at risk."""
+    """A substitute for /dev/stdout, which is not put at risk."""
     place.symlink_to("/proc/self/fd/1")
     ours, theirs = os.pipe()
     drain = Drain(ours)
@@ -292,7 +292,7 @@ def into_fifo(trial: Trial, command: list[str], place: Path) -> tuple[Ended, byt
 
 
 def into_device(trial: Trial, command: list[str], place: Path) -> tuple[Ended, None]:
-    """A stand-in for /dev/null, which is not put at risk."""
+    """A substitute for /dev/null, which is not put at risk."""
     os.mknod(place, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     place.write_bytes(b"")  # some systems do not allow to open such a device
     return trial.call(*command, str(place)), None

@@ -33,8 +33,8 @@ from urllib.parse import quote, unquote
 import discotext as d
 from benchmarks.black_box import Outcome, main
 from benchmarks.black_box.sizes import Ended, call, warm_up
-from discotext.experiment.execution.executors import Serial
-from discotext.victims.remote import HttpVictim
+from discotext.attacks.execution.executors import Serial
+from discotext.victims.http.victim import HttpVictim
 
 TOKEN = "tk+Zq8vKx2/LmN7pRt5=WyB4cD9fGh1JsQe3Ua"  # invented, and sent to this machine only
 SIGNS = "\x1b[31mred\x1b]0;title\x07\x9b2J\x08\r\x85\u202eback\u2066\x00\x0b"
@@ -261,7 +261,7 @@ def laws(ended: Ended, run: Path | None = None) -> Iterator[str]:
 
 
 def run_command(arguments: Sequence[str], folder: Path) -> Ended:
-    """Run the command line in a process of its own, with the default timeouts."""
+    """Run the command line in a separate process, with the default timeouts."""
     command = [sys.executable, "-m", "discotext", *arguments]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, errors="replace")
@@ -346,7 +346,7 @@ def run(tries: int, seed: int) -> Outcome:
         (Path(name) / "data.csv").write_text("text,label\nwhat an awful good film,1\n" + "".join(rows))
         with serving(fair) as service:
             warm_up(["attack", service.url, str(Path(name) / "data.csv")])
-        with mock.patch("discotext.victims.remote.HttpVictim", impatient):
+        with mock.patch("discotext.victims.http.victim.HttpVictim", impatient):
             found = [try_case(*case, Path(name), number) for number, case in enumerate(chosen[:tries])]
         found += counts(seed)
     return Outcome("services", len(found), tuple(line for line in found if line))

@@ -21,10 +21,7 @@ from discotext.search import Stop
 from discotext.solvers import make_solver
 
 WITH_GRADIENTS = ("disco", "disco-high", "disco-adam", "disco-proximal", "disco-frank-wolfe", "gradient-greedy")
-WITHOUT = (
-    "greedy lazy-greedy stochastic-greedy left-to-right ranked-greedy beam local-search genetic particle-swarm exact "
-    "random"
-).split()
+WITHOUT = ("greedy left-to-right ranked-greedy beam local-search exact random").split()
 TROUBLES = ("none", "none", "none", "raise", "nan", "infinite", "shape", "raise in relaxed", "memory")
 NEAR = 1e-9  # rounding error of a sum in another order
 
@@ -98,7 +95,7 @@ class Strange:
     def _relaxed(self, problems: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         troubled = (problems == self.unlucky) & (self.trouble == "raise in relaxed")
         self._enter(problems, troubled, backward=True)
-        scores, slopes, at = [], [], 0
+        scores, gradients, at = [], [], 0
         for problem in problems.tolist():
             truth = self.truths[problem]
             own = alpha[at : at + len(truth.linear)]
@@ -107,10 +104,10 @@ class Strange:
             score = truth.linear @ own + own @ truth.pairs @ own
             vertex = self.exact_at_vertices and np.isin(own, (0.0, 1.0)).all()
             scores.append(truth.scores[np.flatnonzero((truth.vertices == own).all(axis=1))[0]] if vertex else score)
-            slopes.append(truth.linear + (truth.pairs + truth.pairs.T) @ own)
+            gradients.append(truth.linear + (truth.pairs + truth.pairs.T) @ own)
         if at != len(alpha):
             self.wrong.append(f"a mixture has {len(alpha)} weights where {at} were expected")
-        return np.array(scores), np.concatenate(slopes) if slopes else np.empty(0)
+        return np.array(scores), np.concatenate(gradients) if gradients else np.empty(0)
 
     def _look_at_mixture(self, truth: Truth, own: np.ndarray) -> None:
         sums = np.add.reduceat(own, np.cumsum((0, *truth.counts))[:-1]) if truth.counts else np.empty(0)

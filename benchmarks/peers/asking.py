@@ -22,18 +22,18 @@ from torch.nn.functional import cross_entropy, embedding
 from benchmarks.peers.coding import Coded
 from discotext.core.embedding import flush_denormals
 from discotext.victims import load_victim
-from discotext.victims.huggingface import load_model
+from discotext.victims.transformers.victim import load_model
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Asking:
-    """scores: strings to (R, C) logits. slopes: a text to (n, d), a row for each of its words."""
+    """scores: strings to (R, C) logits. gradients: a text to (n, d), a row for each of its words."""
 
     model: Any
     scores: Callable[[list[str]], Array]
-    slopes: Callable[[Coded], Array]
+    gradients: Callable[[Coded], Array]
 
 
 def load_ways(victim: str) -> dict[str, Asking]:
@@ -41,7 +41,7 @@ def load_ways(victim: str) -> dict[str, Asking]:
     if victim.startswith("hf:"):
         return transformer(*load_model(victim.removeprefix("hf:")))
     made: Any = load_victim(victim)
-    return {"": Asking(made.network, made.scores, lambda text: slopes_by_words(made, text))}
+    return {"": Asking(made.network, made.scores, lambda text: gradients_by_word(made, text))}
 
 
 def transformer(model: Any, tokeniser: Any) -> dict[str, Asking]:
@@ -59,12 +59,12 @@ def transformer(model: Any, tokeniser: Any) -> dict[str, Asking]:
         return np.asarray(found.double().numpy())
 
     return {
-        "": Asking(model, padded, lambda text: slopes_by_pieces(model, tokeniser, text, "max_length")),
-        "-dynamic": Asking(model, dynamic, lambda text: slopes_by_pieces(model, tokeniser, text, True)),
+        "": Asking(model, padded, lambda text: gradients_by_piece(model, tokeniser, text, "max_length")),
+        "-dynamic": Asking(model, dynamic, lambda text: gradients_by_piece(model, tokeniser, text, True)),
     }
 
 
-def slopes_by_words(victim: Any, text: Coded) -> Array:
+def gradients_by_word(victim: Any, text: Coded) -> Array:
     """(n, d) gradient of a network's loss in the vector of each word."""
     rows = torch.tensor(victim.vocabulary.rows(words[0] for words in text.options), dtype=torch.int64)
     vectors = embedding(rows, victim.table).unsqueeze(0).requires_grad_()
@@ -74,7 +74,7 @@ def slopes_by_words(victim: Any, text: Coded) -> Array:
     return np.asarray(found[0].numpy())
 
 
-def slopes_by_pieces(model: Any, tokeniser: Any, text: Coded, padding: bool | str) -> Array:
+def gradients_by_piece(model: Any, tokeniser: Any, text: Coded, padding: bool | str) -> Array:
     """(n, d) gradient of a transformer's loss in the vectors of its subwords, averaged over each word."""
     inputs = tokeniser(
         [text.decode(text.original)],
@@ -99,11 +99,11 @@ def spans_of(text: Coded) -> list[tuple[int, int]]:
     return found
 
 
-def by_word(slopes: Array, pieces: Array, words: Array) -> Array:
+def by_word(gradients: Array, pieces: Array, words: Array) -> Array:
     """(n, d) means over the subwords of each word; 0 if it has none. pieces, words: (·, 2) start and end."""
-    out = np.zeros((len(words), slopes.shape[1]))
+    out = np.zeros((len(words), gradients.shape[1]))
     for number, (begin, end) in enumerate(words):
         inside = np.flatnonzero((pieces[:, 0] >= begin) & (pieces[:, 1] <= end) & (pieces[:, 1] > pieces[:, 0]))
         if len(inside):
-            out[number] = slopes[inside].mean(axis=0)
+            out[number] = gradients[inside].mean(axis=0)
     return out

@@ -70,11 +70,11 @@ class Translated(ModelWrapper):  # type: ignore[misc]
     def get_grad(self, text: str) -> dict[str, Any]:
         assert text == self.text.original
         began = time.perf_counter()
-        slopes = self.asking.slopes(self.text)
+        gradients = self.asking.gradients(self.text)
         self.inside += time.perf_counter() - began
         self.reached += 1
         self.backwards += 1
-        return {"ids": None, "gradient": slopes}
+        return {"ids": None, "gradient": gradients}
 
     def _tokenize(self, texts: list[str]) -> list[list[str]]:
         return [text.split() for text in texts]
@@ -177,7 +177,7 @@ def main() -> None:
     for way in ways.values():
         # The first call is slower than the following ones.
         way.scores(["a first call"] * 2)
-        way.slopes(Coded(("", " ", " ", ""), (("a",), ("first",), ("call",))))
+        way.gradients(Coded(("", " ", " ", ""), (("a",), ("first",), ("call",))))
     names = ("textattack", "torch", "transformers", "numpy")
     versions = {"python": platform.python_version(), **{name: version(name) for name in names}}
     print(json.dumps({"versions": versions}), file=answers, flush=True)

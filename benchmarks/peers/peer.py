@@ -1,4 +1,4 @@
-"""TextAttack in a process of its own, with its own Python: one request and one answer per line."""
+"""TextAttack in a separate process, with its own Python: one request and one answer per line."""
 
 from __future__ import annotations
 

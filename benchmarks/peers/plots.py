@@ -74,7 +74,7 @@ def clouds(rows: Sequence[Row], label: str, path: Path, cost: Any) -> None:
             left = 100 * row["adversarial_accuracy"]
             ax.plot(cost(row), left, linestyle="", fillstyle=fill, **styles[row["search"]])
         ax.set(title=title(cell), xscale="log", xlabel=label, ylabel="accuracy left, %")
-    # The legend has a panel of its own.
+    # The legend has a separate panel.
     for ax in axes.flat[len(cells) :]:
         ax.axis("off")
     handles = [Line2D([], [], linestyle="", label=name, **styles[name]) for name in searches]

@@ -15,7 +15,7 @@ from benchmarks.peers.cells import CELLS, title
 from benchmarks.peers.plots import draw_all
 from benchmarks.results_file import PICTURES, RESULTS
 from benchmarks.tables import origin, put, table
-from discotext.experiment.summary import mcnemar_of_pairs
+from discotext.runs.summary import mcnemar_of_pairs
 
 Row = dict[str, Any]
 HEROES = ("disco", "disco-high")

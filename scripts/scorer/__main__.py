@@ -23,14 +23,13 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
+from discotext.models.continuation import Continuations
 from discotext.text.acceptability import LightScorer, sigmoid
 from discotext.text.candidates import Candidates
-from discotext.text.continuation import Continuations
 from discotext.text.encoder_scorer import LM_TOKENS, SMOLLM, EncoderScorer, find_model, place
 from discotext.text.inflection import match_inflection
 from discotext.text.swap_features import FEATURES, Occurrence, SwapFeatures
-from discotext.text.thesaurus import LOGIT_FLOOR, LOGIT_SCALE, UNLISTED
-from discotext.text.wordnet import LETTERS
+from discotext.text.thesaurus import LETTERS, LOGIT_FLOOR, LOGIT_SCALE, UNLISTED
 from scripts.scorer import fit
 from scripts.scorer.judgements import Target, divide, read_targets
 from scripts.scorer.pairs import Pairs

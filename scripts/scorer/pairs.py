@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from discotext.text.inflection import find_lemmas
-from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.wordnet import LETTERS, load_wordnet
+from discotext.text.thesaurus import LETTERS, load_wordnet
+from discotext.text.vectors import load_packaged_vectors
 
 KNOWN = 60_000  # most frequent words of GloVe
 NEAR = 60  # neighbours in each space
@@ -38,7 +38,7 @@ def read_space(path: Path, most: int) -> Space:
 
 def encode_words(words: list[str], folder: str) -> np.ndarray:
     """Words alone, as a MiniLM encodes them."""
-    from discotext.text.pretrained import SentenceEncoder
+    from discotext.models.pretrained import SentenceEncoder
 
     return np.stack(SentenceEncoder(folder, 256)(words)[0]).astype(np.float32)
 

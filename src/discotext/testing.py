@@ -2,7 +2,7 @@
 
     from discotext.testing import assert_robust
 
-    def test_the_model_holds_against_synonyms():
+    def test_the_model_is_robust_against_synonyms():
         assert_robust("sklearn:model.skops", "reviews.csv", at_least=0.65, limit=200)
 
 The seed is fixed, so that the same model, data and version pass or fail every time.
@@ -14,20 +14,18 @@ import inspect
 import shlex
 from typing import Any
 
-from discotext.experiment.attack import attack
-from discotext.experiment.result import Result
-from discotext.experiment.threshold import Check, check_accuracy
-from discotext.support.keywords import check_keywords
+from discotext.attacks.attack import attack
+from discotext.attacks.result import Result
+from discotext.runs.threshold import Check, check_accuracy
 from discotext.support.plain_text import count_texts, shorten
 
 
-def assert_robust(model: Any, data: Any, at_least: float = 0.65, *, low: bool = False, **options: Any) -> Result:
+def assert_robust(model: Any, data: Any, at_least: float = 0.65, **options: Any) -> Result:
     """Attack a classifier, and raise AssertionError if its accuracy under attack is below `at_least`; else the result.
 
-    model, data: what `attack` takes, as `victim` and `data`. low: compare the lower end of the 95 % interval with
-    `at_least`, not the accuracy itself: then a sample of a few texts does not pass by luck.
-    options: those of `attack`, such as `budget`, `words`, `limit`, `seed` and `solver`. With several budgets each must
-    hold.
+    model, data: what `attack` takes, as `victim` and `data`.
+    options: those of `attack`, such as `budget`, `words`, `limit`, `seed` and `solver`. With several budgets the
+    accuracy under each must be high enough.
 
     A model that fails on most texts does not pass. Wrong options or data raise the errors of `attack`.
 
@@ -39,11 +37,9 @@ def assert_robust(model: Any, data: Any, at_least: float = 0.65, *, low: bool = 
     __tracebackhide__ = True  # pytest then shows the line of the test, not this one
     # Mistakes are reported before the work.
     check_accuracy([], at_least)
-    own = ["model", "data", "at_least", "low"]
-    known = [name for name in inspect.signature(attack).parameters if name not in ("victim", *own)]
-    check_keywords("assert_robust", options, [*own, *known])
+    inspect.signature(attack).bind(model, data, **options)
     result = attack(model, data, **options)
-    failed = [check for check in check_accuracy(result.summaries, at_least, low) if not check.passed]
+    failed = [check for check in check_accuracy(result.summaries, at_least) if not check.passed]
     if failed:
         raise AssertionError(explain(result, failed, make_command(model, data, options)))
     return result

@@ -27,7 +27,7 @@ SECTIONS = {
         "decode": "Choose the best word at each position, under language models.",
     },
     "Models and data": {
-        "harden": "Train a classifier that holds when words are exchanged, and show by how much.",
+        "harden": "Train a classifier that is robust when words are exchanged, and show how robust it is.",
         "train": "Train a classifier on a data set, and print its test accuracy.",
         "train-lm": "Train a language model on plain text, and print its perplexity on held-out lines.",
         "predict": "Print a classifier's predictions as JSON lines.",
@@ -38,11 +38,12 @@ SECTIONS = {
         "candidates": "Show the candidates for each word of a text.",
         "counterfit": "Counter-fit word vectors to synonyms and antonyms.",
     },
-    "Paper and benchmarks": {
+    "Paper": {
         "reproduce": "Reproduce the paper's table, next to its own figures.",
-        "optima": "Compare solvers on problems whose optimum is known.",
     },
 }
+# Commands of earlier versions, each with the way now.
+REMOVED = {"optima": "run `python -m benchmarks.optima` in the source tree"}
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 
@@ -66,6 +67,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            if args and args[0] in REMOVED:
+                raise click.UsageError(f"The command {args[0]} is gone: {REMOVED[args[0]]}.", ctx) from None
             near = get_close_matches(args[0], COMMANDS, n=1) if args else []
             if not near:
                 raise

@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discotext.attacks.progress import AttackProgress
 from discotext.cli.data_options import describe_classes, pop_columns
 from discotext.cli.errors import CommandError, VictimFailedError, describe_saved, explain_interrupt, one_line
 from discotext.cli.figures import print_certificates, print_differences, print_summary
-from discotext.cli.gate import GATE_OPTIONS, Gate, gate_options
+from discotext.cli.gate import check_certificates, check_summaries, gate_option
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
 from discotext.cli.output import make_console, print_message, write_json
-from discotext.cli.output_options import wide_option
-from discotext.cli.progress import AttackProgress
 from discotext.cli.service_options import pop_service
 from discotext.cli.texts import print_flipped
 from discotext.support.plain_text import count_texts
 
 if TYPE_CHECKING:
-    from discotext.experiment.job import Job
-    from discotext.experiment.record import Record
-    from discotext.experiment.summary import Tally
-    from discotext.victims.victim import Ask
-
-SLOW = 10.0  # seconds from which on the estimate of a run is printed before it begins
+    from discotext.runs.record import Record
+    from discotext.runs.summary import Tally
 
 
 @click.command(cls=GroupedCommand)
@@ -36,8 +31,7 @@ SLOW = 10.0  # seconds from which on the estimate of a run is printed before it 
 @solver_option(text="Search method", default="auto")
 @attack_options
 @option("--text", section="Data", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
-@gate_options
-@wide_option
+@gate_option
 def command(victim: str, data: str | None, text: str | None, solver: str, **options: Any) -> None:
     """Attack a classifier: how many predictions flip when a few words change?
 
@@ -78,12 +72,12 @@ def run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str
 
 
 def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
-    from discotext.experiment.execution.executors import make_executor
-    from discotext.experiment.preflight import is_network, preflight
+    from discotext.attacks.execution.executors import make_executor
+    from discotext.attacks.preflight import is_network, preflight
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
-    wide, gate = options.pop("wide"), Gate(*(options.pop(name, None) for name in GATE_OPTIONS))
+    least = options.pop("fail_under")
     service = pop_service(victim, options, options["workers"])
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
     out = options.pop("out")
@@ -92,16 +86,13 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     lowest = float(request.levels[0]) if request.levels else None
     if is_network(victim):
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
-    from discotext.experiment.attack import make_job, perform
-    from discotext.experiment.certificate import find_largest, make_certificates
-    from discotext.experiment.classes import list_classes
-    from discotext.experiment.flipped import show_flipped
-    from discotext.experiment.report.showcase import choose_flipped
-    from discotext.experiment.stand_in import ONCE
-    from discotext.experiment.workload import estimate_work
+    from discotext.attacks.attack import make_job, perform
+    from discotext.report.flipped import choose_flipped
+    from discotext.runs.certificate import find_largest, make_certificates
+    from discotext.runs.summary import list_classes
     from discotext.text.candidates import make_candidates
 
-    as_json, passes, price = options.pop("as_json"), options.pop("passes", None), options.pop("price")
+    as_json, passes = options.pop("as_json"), options.pop("passes", None)
     job = make_job(
         victim,
         data,
@@ -115,7 +106,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         columns=pop_columns(options),
         **{
             name: options.pop(name)
-            for name in ("limit", "seed", "target", "trust", "accept_all", "surrogate", "most_queries", "total_queries")
+            for name in ("limit", "seed", "target", "trust", "surrogate", "max_queries", "total_queries")
         },
         candidates=make_candidates(**options, accept=lowest),  # the options that are left
     )
@@ -128,15 +119,6 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, f"target class: {job.victim.labels[job.target]}")
     if passes is not None:
         print_message(console, job.victim.explain_bounds())
-    if price is not None:
-        print_message(console, estimate_cost(job, price))
-
-    def prepare(job: Job, ask: Ask) -> Job:
-        job, expected = estimate_work(job, out, price, ask)
-        if expected.seconds >= SLOW:
-            print_message(console, str(expected) + ("" if passes is None else f", and up to {passes:,} for each proof"))
-        return job
-
     verdicts: list[Record] = []
     flipped: list[Record] = []
     with AttackProgress(console, len(job.units)) as progress:
@@ -148,48 +130,29 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
             flipped[:] = choose_flipped([*flipped, *made])
             progress.update(done, units, made)
 
-        tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside, prepare)
+        tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
     if passes is not None:
         found = make_certificates(tally.settings, verdicts)
         if as_json:
             for certificate in found:
                 write_json(certificate.as_dict())
         else:
-            print_certificates(found, passes, wide)
-    for summary in tally.summaries if passes is None else ():
+            print_certificates(found, passes)
+    for budget, summary in zip(tally.settings["budgets"], tally.summaries, strict=True) if passes is None else ():
         if as_json:
             write_json(summary.as_dict())
         else:
-            print_summary(summary, wide)
-            print_differences(tally, summary)
+            print_summary(summary)
+            print_differences(tally, budget)
     if not as_json and passes is None:
         print_flipped(flipped, list_classes(tally.settings))
-    if price is not None:
-        queries = sum(one.queries or 0 for one in tally.summaries) + (tally.summaries[0].surrogate_queries or 0)
-        queries += ONCE + job.examples.asked
-        print_message(console, f"about {queries:,} queries at {price:g} cost {queries * price:,.2f}")
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
-    gate.write(tally.summaries, [one.marked for one in show_flipped(flipped, list_classes(tally.settings))])
     report_failures(tally)
-    if passes is None:
-        gate.check(tally.summaries)
-    else:
-        gate.check_certified(found)
-
-
-def estimate_cost(job: Job, price: float) -> str:
-    """What a run may cost, as far as that is known before it begins."""
-    from discotext.experiment.stand_in import ONCE, count_lessons
-
-    learning, asked = count_lessons(job), job.examples.asked
-    if job.most_queries is None or job.passes is not None:
-        hint = "texts and proofs" if job.passes is not None else "texts: use --most-queries for a limit"
-        labelling = f"the labels took {asked:,} queries ({asked * price:,.2f}); " if asked else ""
-        lessons = f"learning takes at most {learning:,} queries ({learning * price:,.2f})"
-        return f"{labelling}{lessons}; the rest depends on the {hint}"
-    most = asked + learning + ONCE + len(job.examples) * len(job.budgets) * len(job.solvers) * job.most_queries
-    return f"at most {most:,} queries, which cost {most * price:,.2f}"
+    if least is not None and passes is None:
+        check_summaries(tally.summaries, least)
+    elif least is not None:
+        check_certificates(found, least)
 
 
 def report_failures(tally: Tally) -> None:

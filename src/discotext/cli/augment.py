@@ -24,7 +24,7 @@ def command(run: Path, out: Path, overwrite: bool) -> None:
       discotext augment run --out more.jsonl
       discotext train more.jsonl --out hardened
     """
-    from discotext.experiment.merge import check_suffix, collect_examples, write_examples
+    from discotext.runs.merge import check_suffix, collect_examples, write_examples
 
     check_suffix(out)
     if out.exists() and not overwrite:

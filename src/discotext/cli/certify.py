@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from discotext.cli.attack import run_attack
-from discotext.cli.gate import threshold_options
+from discotext.cli.gate import gate_option
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import attack_options, data_argument, solver_option, victim_argument
-from discotext.cli.output_options import wide_option
 
 
 @click.command(cls=GroupedCommand)
@@ -27,8 +26,7 @@ from discotext.cli.output_options import wide_option
     help="Passes of the model, bounds included, that may be spent to prove a text. What needs more stays open.",
 )
 @attack_options
-@threshold_options
-@wide_option
+@gate_option
 def command(victim: str, data: str, solver: str, **options: Any) -> None:
     """Certify a classifier: what accuracy is proved to survive, whatever words are exchanged?
 

@@ -52,16 +52,18 @@ def command(
       discotext check sklearn:model.skops reviews.csv --limit 500
       discotext check py:model.py:scores reviews.jsonl --json
     """
-    from discotext.experiment.preflight import check_inputs
+    from discotext.attacks.preflight import check_inputs
 
     service = pop_service(victim, options)
     check_inputs(victim, data)
     from rich.text import Text
 
     from discotext.victims.check import check_victim
-    from discotext.victims.registry import load_victim_and_data
+    from discotext.victims.examples import load_examples
+    from discotext.victims.registry import load_victim
 
-    model, examples = load_victim_and_data(victim, data, pop_columns(options), limit, seed, trust, service)
+    model = load_victim(victim, trust, service)
+    examples = load_examples(model, data, pop_columns(options), limit, seed)
     with make_console(stderr=True).status(f"checking on {len(examples)} texts"):
         findings = check_victim(model, examples, seed=seed)
     fit = not any(one.verdict == "wrong" for one in findings)

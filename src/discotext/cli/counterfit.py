@@ -11,7 +11,7 @@ from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.number_types import Count, Number
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
-from discotext.cli.progress import make_progress
+from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
     from discotext.text.counterfit import CounterFit, CounterFitResult
@@ -133,11 +133,11 @@ def command(
         out_of_fit = rng.random(len(distinct)) < hold_out
         held[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if yes]
         kept[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if not yes]
-    with make_progress() as progress:
-        task = progress.add_task("finding neighbours", total=settings.steps)
+    with Progress() as progress:
+        progress.update("finding neighbours", 0, settings.steps)
 
         def watch(step: int, cost: float) -> None:
-            progress.update(task, completed=step, description=f"fitting, cost {cost:,.0f}")
+            progress.update(f"fitting, cost {cost:,.0f}", step, settings.steps)
 
         fitted = counterfit(before, kept["synonyms"], kept["antonyms"], settings, watch)
     fitted.vectors.write(out)

@@ -12,8 +12,7 @@ from discotext.cli.options import complete_dataset, json_option
 from discotext.cli.output import make_console, make_table, write_json
 
 if TYPE_CHECKING:
-    from discotext.data.catalogue import Split
-    from discotext.data.registry import Location
+    from discotext.data.registry import Location, Split
 
 SPLITS: tuple[Split, ...] = ("train", "test")
 

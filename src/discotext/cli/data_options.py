@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from discotext.data.columns import Columns
     from discotext.data.examples import Examples
 
-SHOWN = 8  # classes listed in a message
-
 map_label_option = option(
     "--map-label",
     "map_labels",
@@ -52,11 +50,10 @@ def describe_classes(examples: Examples, labels: tuple[str, ...]) -> str | None:
 
     labels: the victim's.
     """
-    from discotext.data.labels import cut, fold
+    from discotext.data.labels import fold, list_some
 
     own = examples.own or examples.names
     if [fold(name) for name in own] == [fold(name) for name in labels]:
         return None
-    pairs = [f"{cut(a)} → {cut(b)}" for a, b in zip(own, labels, strict=True)]
-    more = f" and {len(pairs) - SHOWN} more" if len(pairs) > SHOWN else ""
-    return f"classes of the data → of the victim: {', '.join(pairs[:SHOWN])}{more}"
+    pairs = [f"{before} → {after}" for before, after in zip(own, labels, strict=True)]
+    return f"classes of the data → of the victim: {list_some(pairs)}"

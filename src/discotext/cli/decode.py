@@ -1,49 +1,157 @@
-"""discotext decode: the best word at each position, under language models."""
+"""discotext decode: the best word at each position, under language models; plain text is corrected line by line."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from discotext.cli.decode_options import decode_options, list_files
 from discotext.cli.errors import RESUME, InterruptError
-from discotext.cli.help import GroupedCommand, argument
+from discotext.cli.help import GroupedCommand, argument, option
+from discotext.cli.names import NETWORK_SOURCES, SEQUENCE_SOLVERS, SOLVERS, join_names
+from discotext.cli.number_types import Count, Number
+from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, complete_names, json_option, seed_option
 from discotext.cli.output import make_console, print_message, write_json
-from discotext.cli.progress import DelayedProgress
+from discotext.support.plain_text import percent
+from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from discotext.decoding.constraints import Constraints
-    from discotext.decoding.decode import Decoder
-    from discotext.decoding.metrics import ErrorRates
+    from discotext.decoding.corrector import Corrected
+    from discotext.decoding.decode import Decoded
+    from discotext.decoding.metrics import ErrorCounts
     from discotext.decoding.network import Network
-    from discotext.decoding.result import Decoded
-    from discotext.decoding.run import ResultFile, Totals
 
-Watch = Callable[[int], None]
+MARK = "\ufeff"  # a byte order mark, which some programs write before a text
+AT_ONCE = 256  # networks that are held in memory
+LINES_PER_SAVE = 256  # lines of a result after which it is noted how far it goes
+SECONDS_PER_SAVE = 5.0  # or after so long
 # Options that do nothing with a source, by its name.
 UNUSED = {
     "networks": ("margin", "diff", "confusions"),
-    "spelling": ("lists", "scores", "channel_weight", "word_penalty", "solver", "nbest", "force", "forbid", "contain",
-                 "exclude", "shortest", "longest"),
-}  # fmt: skip
+    "spelling": ("lists", "channel_weight", "word_penalty", "solver", "nbest"),
+}
 
 
 @click.command(cls=GroupedCommand)
 @argument(
     "input",
-    "A file of networks: JSON lines with positions or n-best lists, an HTK lattice (SLF), or hOCR with alternatives; a "
-    "folder of lattices (.slf, .lat); or - for standard input. With --source spelling: a text, a file of plain text, "
-    "or -.",
+    "A file of networks: JSON lines with positions or n-best lists, or an HTK lattice (SLF); a folder of lattices "
+    "(.slf, .lat); or - for standard input. With --source spelling: a text, a file of plain text, or -.",
 )
-@decode_options
+@option(
+    "--source",
+    section="Input",
+    type=click.Choice(NETWORK_SOURCES),
+    default="networks",
+    help="Where the alternatives come from: a file of networks, or words that are spelt alike.",
+)
+@option(
+    "--lists",
+    section="Input",
+    type=click.Choice(("rescore", "combine")),
+    default="rescore",
+    help="N-best lists: pick one of the texts, or combine them word by word.",
+)
+@option(
+    "--confusions",
+    section="Spelling",
+    multiple=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Your own table of mistakes: `wrong<TAB>right[<TAB>count]` or `wrong->right, right` on each line. Repeatable.",
+)
+@option(
+    "--margin",
+    section="Spelling",
+    type=Number(),
+    metavar="M",
+    default=2.2,
+    help="How much better a change must be, in natural logarithms: more means fewer and safer changes.",
+)
+@option("--diff", section="Spelling", is_flag=True, help="Show only changed lines, as [-old-]{+new+}.")
+@option(
+    "--lm",
+    "models",
+    section="Score",
+    multiple=True,
+    metavar="LM",
+    help="A language model: a file written by `discotext train-lm`, an ARPA or KenLM file, "
+    "hf:NAME_OR_FOLDER (Hugging Face, causal), masked:NAME_OR_FOLDER or smollm2. Repeatable.",
+)
+@option(
+    "--weight",
+    "weights",
+    section="Score",
+    multiple=True,
+    type=Number(),
+    metavar="W",
+    show_default="1",
+    help="Weight of a language model. Repeatable, in the order of --lm.",
+)
+@option("--channel-weight", section="Score", type=Number(), metavar="W", default=1.0, help="Weight of the channel.")
+@option(
+    "--word-penalty",
+    section="Score",
+    type=Number(),
+    metavar="P",
+    default=0.0,
+    help="What every word costs, so that longer texts are not preferred; below 0, what it earns.",
+)
+@option(
+    "--budget",
+    section="Search",
+    type=Number(0, 1, min_open=True),
+    metavar="SHARE",
+    show_default="all",
+    help="Share of the positions that may change, above 0 and at most 1.",
+)
+@option(
+    "--words",
+    section="Search",
+    type=Count(0),
+    metavar="N",
+    help="Number of positions that may change, instead of --budget.",
+)
+@option(
+    "--solver",
+    section="Search",
+    default="auto",
+    metavar="NAME",
+    shell_complete=lambda ctx, param, incomplete: complete_names(("auto", *SEQUENCE_SOLVERS, *SOLVERS), incomplete),
+    help=f"Search method: auto, {join_names((*SEQUENCE_SOLVERS, *SOLVERS))}. auto is viterbi for n-gram models, "
+    "prefix-beam for others that read from left to right, disco for those with gradients, else greedy.",
+)
+@option("--nbest", section="Search", type=Count(1), metavar="N", default=1, help="How many texts to return.")
+@seed_option("Search")
+@option(
+    "--truth",
+    section="Output",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="The right texts, one on each line or as JSON lines with `text`: prints word and character error rates, "
+    "with 95 % intervals and a matched-pairs test.",
+)
+@option(
+    "--out",
+    section="Output",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Write the results to a file, networks as JSON lines; interrupted, the same command resumes.",
+)
+@json_option("a JSON object for each text; with --truth, the error rates as the last line")
 def command(input: str, as_json: bool, **options: Any) -> None:
     """Choose the best word at each position, under language models.
 
@@ -58,194 +166,346 @@ def command(input: str, as_json: bool, **options: Any) -> None:
     \b
     Examples:
       discotext decode lattices.jsonl --lm news.lm --json
-      discotext decode nbest.jsonl --lm pocketsphinx --weight 0.5 --truth t.txt
-      discotext decode page.hocr --lm news.arpa --budget 0.1 --explain
+      discotext decode nbest.jsonl --lm news.lm --weight 0.5 --truth t.txt
       discotext decode big.jsonl --lm news.lm --out decoded.jsonl
-      discotext decode "I recieve alot" --source spelling --lm pocketsphinx
+      discotext decode "I recieve alot" --source spelling --lm news.lm
       discotext decode essay.txt --source spelling --lm news.lm --diff
     """
-    if not input:
+    check_options(input, as_json, options)
+    run = (CorrectText if options["source"] == "spelling" else DecodeNetworks)(input, as_json, options)
+    run()
+
+
+def check_options(given: str, as_json: bool, options: dict[str, Any]) -> None:
+    """Report mistakes in the command line before anything slow begins."""
+    if not given:
         raise click.UsageError(
             "the input is empty; name a file, - for standard input or, with --source spelling, give a text"
         )
-    refuse_unused(options["source"])
+    source, context = options["source"], click.get_current_context()
+    for one in context.command.params:
+        typed = one.name and context.get_parameter_source(one.name) == ParameterSource.COMMANDLINE
+        if typed and one.name in UNUSED[source]:
+            other = "spelling" if source == "networks" else "networks"
+            raise click.UsageError(f"{one.opts[0]} is for {other}; leave it out with --source {source}")
     if options["budget"] is not None and options["words"] is not None:
         raise click.UsageError("--budget and --words are two ways to say the same; give one of them")
     if options["weights"] and len(options["weights"]) != len(options["models"]):
+        count = len(options["weights"]), len(options["models"])
+        raise click.UsageError(f"{count[0]} times --weight, but {count[1]} times --lm; give one for each, or none")
+    if source == "spelling" and not options["models"]:
         raise click.UsageError(
-            f"{len(options['weights'])} times --weight, but {len(options['models'])} times --lm; give one for each, or "
-            "none"
+            "--source spelling needs a language model; train one with discotext train-lm, and name it with --lm"
         )
-    if options["source"] == "spelling":
-        from discotext.cli.spelling import SpellingCommand
-
-        SpellingCommand(input, as_json, options).run()
-    else:
-        Command(input, as_json, options).run()
+    if options["diff"] and as_json:
+        raise click.UsageError("--diff and --json are two forms of output; give one of them")
+    if options["truth"] is not None and options["out"] is not None:
+        raise click.UsageError("--truth compares what is printed; leave out --out")
 
 
-def refuse_unused(source: str) -> None:
-    """Report options that were given but do nothing with this source."""
-    context = click.get_current_context()
-    for one in context.command.params:
-        given = one.name and context.get_parameter_source(one.name) == ParameterSource.COMMANDLINE
-        if given and one.name in UNUSED[source]:
-            other = "spelling" if source == "networks" else "networks"
-            raise click.UsageError(f"{one.opts[0]} is for {other}; leave it out with --source {source}")
+class DecodeCommand(ABC):
+    """One run of the command. Results are written as they come, and counted. unit: What they are called."""
 
-
-def open_source(name: str, given: str, options: dict[str, Any], watch: Watch) -> Iterator[Network]:
-    """The networks of an input, one at a time. name: of the source. watch: is told the bytes read so far."""
-    from discotext.decoding.reading import read_networks
-
-    # Further sources of networks are told apart here.
-    assert name == "networks"
-    return read_networks(given, lists=options["lists"], scale=options["scores"], watch=watch)
-
-
-class Command:
-    """One run of the command."""
+    unit: str
 
     def __init__(self, given: str, as_json: bool, options: dict[str, Any]) -> None:
         self.given, self.as_json, self.options = given, as_json, options
-        self.messages: Console = make_console(stderr=True)
+        self.done = 0
+        self.counts: Counter[str] = Counter()
 
-    def run(self) -> None:
-        from discotext.decoding.run import Totals, check_words, read_truth, run
+    def __call__(self) -> None:
+        from discotext.decoding.metrics import ErrorCounts
+
+        began = time.perf_counter()
+        self.prepare()
+        out = None if self.options["out"] is None else ResumableFile(self.options["out"], self._hash_settings())
+        errors = None if self.options["truth"] is None else ErrorCounts()
+        truth = None if errors is None else read_truth(self.options["truth"])
+        try:
+            with Progress() as progress:
+                results = self.read(0 if out is None else out.lines, progress)
+                for number, (found, network) in enumerate(results, start=1 if out is None else out.lines + 1):
+                    self.done += 1
+                    text = self.format(found, number)
+                    if out is None:
+                        sys.stdout.write(text)
+                    else:
+                        out.write(text)
+                    if errors is not None and truth is not None:
+                        right = next(truth, None)
+                        if right is None:
+                            raise ValueError(f"the truth has {number - 1:,} lines, but there are more {self.unit}")
+                        errors.add(right, found.text, found.original, network)
+        except KeyboardInterrupt:
+            if out is not None:
+                out.save()
+            saved = "with --out it could be resumed" if out is None else f"completed work is saved in {out.path}"
+            hint = "" if out is None else f": {RESUME}"
+            raise InterruptError(f"interrupted after {self.done:,} {self.unit}; {saved}{hint}") from None
+        if out is not None:
+            out.finish()
+        if truth is not None and next(truth, None) is not None:
+            raise ValueError(f"the truth has more lines than there are {self.unit}, which are {self.done:,}")
+        already = "" if out is None or not out.skipped else f"; {out.skipped:,} were there already"
+        for message in self.summarise(time.perf_counter() - began, already):
+            print_message(make_console(stderr=True), message)
+        if errors is not None:
+            self._print_rates(errors)
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Load what is needed; mistakes are reported before any file is written."""
+
+    @abstractmethod
+    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Any, Network | None]]:
+        """The results after the first `skip`, each with its network if there is one."""
+
+    @abstractmethod
+    def format(self, found: Any, number: int) -> str:
+        """What is written of a result."""
+
+    @abstractmethod
+    def summarise(self, seconds: float, already: str) -> list[str]:
+        """What is said on standard error."""
+
+    def _hash_settings(self) -> str:
+        """A key of what the results depend on, files included."""
+        from discotext.support.files import describe_files
+
+        models = [re.sub("^(hf|masked|masked-fast):", "", name) for name in self.options["models"]]
+        files = describe_files([self.given, *models, *map(str, self.options["confusions"])])
+        settings = {name: str(value) for name, value in self.options.items() if name != "out"}
+        settings |= {"input": self.given, "json": str(self.as_json), "files": json.dumps(files)}
+        if self.given == "-":
+            settings["input"] += str(time.time_ns())  # what comes another time may be anything
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+    def _print_rates(self, errors: ErrorCounts) -> None:
+        rates = errors.rates(self.options["seed"])
+        if self.as_json:
+            write_json(asdict(rates))
+            return
+        shown = {name: percent(value, 2) for name, value in asdict(rates).items() if name not in ("p", "n", "words")}
+        p = "–" if rates.p is None else f"{rates.p:.2g}"
+        click.echo(f"word error rate      {shown['wer']} (95 %: {shown['wer_low']} to {shown['wer_high']})")
+        click.echo(f"of the originals     {shown['wer_original']} (matched pairs: p = {p})")
+        click.echo(f"best in the networks {shown['wer_oracle']}")
+        click.echo(f"character error rate {shown['cer']}, of the originals {shown['cer_original']}")
+
+
+class DecodeNetworks(DecodeCommand):
+    """The command on networks."""
+
+    unit = "texts"
+
+    def prepare(self) -> None:
+        from discotext.decoding.decode import Decoder
 
         if self.given != "-" and not Path(self.given).exists():
             raise FileNotFoundError(
                 f"there is no file {self.given!r}; name a file of networks, or - for standard input; to correct a "
                 "text, add --source spelling"
             )
-        decoder = self._make_decoder()
-        totals, out, truth = Totals(), self._open_out(), self.options["truth"]
+        names = "channel_weight word_penalty budget words nbest solver seed models".split()
+        self.decoder = Decoder(weights=self.options["weights"] or None, **{name: self.options[name] for name in names})
+        self.solvers: Counter[str] = Counter()
+
+    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Decoded, Network]]:
+        from discotext.decoding.decode import check_words
+        from discotext.decoding.reading import read_networks
+
+        networks = read_networks(self.given, lists=self.options["lists"], watch=self._watch(progress))
+        some, first = list(islice(networks, skip, skip + AT_ONCE)), True
+        while some:
+            if first:
+                check_words(some, self.options["words"])
+            first = False
+            for network, found in zip(some, self.decoder(some), strict=True):
+                self._count(found)
+                yield found, network
+            some = list(islice(networks, AT_ONCE))
+
+    def _watch(self, progress: Progress) -> Callable[[int], None]:
+        """What is told the bytes read so far."""
         size = os.path.getsize(self.given) if self.given != "-" and Path(self.given).is_file() else 0
-        with DelayedProgress() as progress:
 
-            def watch(read: int) -> None:
-                if size:
-                    progress.update(f"decoding, {totals.networks:,} texts", read, size)
+        def watch(read: int) -> None:
+            if size:
+                progress.update(f"decoding, {self.done:,} texts", min(read, size), size)
 
-            networks = open_source(self.options["source"], self.given, self.options, watch)
-            solvers: dict[str, int] = {}
-            results = run(
-                decoder,
-                check_words(networks, self.options["words"]),
-                totals,
-                truth=None if truth is None else read_truth(truth),
-                out=out,
-            )
-            try:
-                for found in results:
-                    if found is not None:
-                        solvers[found.solver] = solvers.get(found.solver, 0) + 1
-                        if out is None:
-                            self._print(found)
-            except KeyboardInterrupt:
-                saved = f"completed work is saved in {out.path}: {RESUME}" if out else "with --out it could be resumed"
-                raise InterruptError(f"interrupted after {totals.networks:,} texts; {saved}") from None
-        self._tell(totals, solvers)
-        if truth is not None:
-            self._print_rates(totals.errors.rates(self.options["seed"]))
+        return watch
 
-    def _make_decoder(self) -> Decoder:
-        from discotext.decoding.decode import Decoder
+    def _count(self, found: Decoded) -> None:
+        self.solvers[found.solver] += 1
+        self.counts.update(
+            changed=bool(found.changes), proved=found.proved, failed=found.status.name == "FAILED",
+            words=found.words, unknown=found.unknown,
+        )  # fmt: skip
 
-        options = self.options
-        return Decoder(
-            models=options["models"],
-            weights=options["weights"] or None,
-            channel_weight=options["channel_weight"],
-            word_penalty=options["word_penalty"],
+    def format(self, found: Any, number: int) -> str:
+        if self.as_json or self.options["out"] is not None:
+            return json.dumps(found.as_json(), ensure_ascii=False) + "\n"
+        listed = found.nbest if self.options["nbest"] > 1 else ()
+        return "".join([f"{found.text}\n", *(f"  {one.score:.3f}  {one.text}\n" for one in listed)])
+
+    def summarise(self, seconds: float, already: str) -> list[str]:
+        counts = self.counts
+        failed = f", {counts['failed']:,} failed" if counts["failed"] else ""
+        done = f"{self.done:,} texts, {counts['changed']:,} changed, {counts['proved']:,} proved to be the best"
+        lines = [*(f"{count:,} searched by {name}" for name, count in self.solvers.items()), f"{done}{failed}{already}"]
+        if counts["unknown"]:
+            share = percent(counts["unknown"] / max(counts["words"], 1))
+            known = f"{counts['unknown']:,} of {counts['words']:,} words ({share})"
+            lines.append(f"{known} are unknown to a language model")
+        return lines
+
+
+class CorrectText(DecodeCommand):
+    """The command on plain text, line by line; what is not changed stays as it is."""
+
+    unit = "lines"
+    mark = ""
+
+    def prepare(self) -> None:
+        from discotext.decoding.corrector import Corrector
+        from discotext.decoding.speller import read_confusions
+        from discotext.models.registry import load_language_model
+
+        options, self.lines = self.options, self._read_lines()
+        self.corrector = Corrector(
+            [load_language_model(name) for name in options["models"]],
+            options["weights"] or None,
+            read_confusions(options["confusions"]),
+            margin=options["margin"],
             budget=options["budget"],
             words=options["words"],
-            constraints=self._make_constraints(),
-            nbest=options["nbest"],
-            solver=options["solver"],
-            explain=options["explain"],
-            seed=options["seed"],
         )
 
-    def _make_constraints(self) -> Constraints:
-        from discotext.decoding.constraints import Constraints
+    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Corrected, None]]:
+        from discotext.decoding.passages import CodeBlocks
 
-        options, forced = self.options, {}
-        for pair in options["force"]:
-            position, found, word = pair.partition("=")
-            if not found or not position.isdecimal():
-                raise ValueError(f"--force is {pair!r}; expected a position and a word, such as 3=film")
-            forced[int(position)] = word
-        return Constraints(
-            forced=forced,
-            forbidden=options["forbid"],
-            contain=options["contain"],
-            exclude=options["exclude"],
-            shortest=options["shortest"],
-            longest=options["longest"],
-        )
+        blocks, read = CodeBlocks(), 0
+        size = os.path.getsize(self.given) if self._is_file() else 0
+        for line in islice(self.lines, skip):
+            blocks.read(line)  # done already, and only read to know where code begins
+        for found in self.corrector.correct_all(self.lines, blocks):
+            read += len(found.original.encode("utf-8", "surrogatepass"))
+            self.counts.update(words=found.words, changes=len(found.changes))
+            if size:
+                progress.update(f"correcting, {self.counts['words']:,} words", min(read, size), size)
+            yield found, None
 
-    def _open_out(self) -> ResultFile | None:
-        from discotext.decoding.run import ResultFile
+    def _is_file(self) -> bool:
+        try:
+            return self.given != "-" and Path(self.given).exists()
+        except OSError:  # a text may be too long for the name of a file
+            return False
 
-        out = self.options["out"]
-        if out is None:
-            return None
-        left_out = ("out", "truth", "as_json")
-        settings = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options.items()}
-        kept = {name: value for name, value in settings.items() if name not in left_out}
-        return ResultFile(out, {"input": self.given, **kept, "files": list_files(self.given, self.options)})
+    def _read_lines(self) -> Iterator[str]:
+        from discotext.data.files import read_file, read_lines
 
-    def _print(self, found: Decoded) -> None:
-        if self.as_json:
-            write_json(found.as_json())
-            return
-        click.echo(found.text)
-        if self.options["explain"]:
-            for change in found.changes:
-                others = ", ".join(
-                    f"{one.word or '(nothing)'} {one.score - found.score:+.2f}" for one in change.options
-                )
-                click.echo(
-                    f"  {change.position}: {change.old or '(nothing)'} → {change.new or '(nothing)'}  [{others}]"
-                )
-        if self.options["nbest"] > 1:
-            for one in found.nbest:
-                click.echo(f"  {one.score:.3f}  {one.text}")
-
-    def _tell(self, totals: Totals, solvers: dict[str, int]) -> None:
-        """Say on standard error what was done."""
-        for name, count in solvers.items():
-            print_message(self.messages, f"{count:,} searched by {name}")
-        message = f"{totals.networks:,} texts, {totals.changed:,} changed, {totals.proved:,} proved to be the best"
-        if totals.failed:
-            message += f", {totals.failed:,} failed"
-        if totals.resumed:
-            message += f"; {totals.resumed:,} were there already"
-        print_message(self.messages, message)
-        if totals.unknown:
-            share = 100 * totals.unknown / max(totals.words, 1)
-            print_message(
-                self.messages,
-                f"{totals.unknown:,} of {totals.words:,} words ({share:.1f} %) are unknown to a language model: <unk>",
+        if self.given == "-":
+            lines = read_lines(sys.stdin.buffer, "standard input", keep_mark=True)
+        elif self._is_file():
+            lines = read_file(self.given, keep_mark=True)
+        elif " " not in self.given and Path(self.given).suffix:
+            # One word without spaces that ends like a file is a file that is not there.
+            raise FileNotFoundError(
+                f"there is no file {self.given!r}; name a file, - for standard input, or give a text"
             )
+        else:
+            lines = iter([self.given if self.as_json else f"{self.given}\n"])
+        return self._drop_mark(lines)
 
-    def _print_rates(self, rates: ErrorRates) -> None:
+    def _drop_mark(self, lines: Iterator[str]) -> Iterator[str]:
+        for number, line in enumerate(lines):
+            if not number:
+                self.mark = MARK if line.startswith(MARK) else ""
+            yield line.removeprefix(MARK) if not number else line
+
+    def format(self, found: Any, number: int) -> str:
         if self.as_json:
-            write_json(asdict(rates))
-            return
-        if rates.wer is None:
-            click.echo("there are no words in the truth, so there are no error rates")
-            return
-        click.echo(
-            f"word error rate      {percent(rates.wer)} (95 %: {percent(rates.wer_low)} to {percent(rates.wer_high)})"
-        )
-        p = "–" if rates.p is None else f"{rates.p:.2g}"
-        click.echo(f"of the originals     {percent(rates.wer_original)} (matched pairs: p = {p})")
-        click.echo(f"best in the networks {percent(rates.wer_oracle)}")
-        click.echo(f"character error rate {percent(rates.cer)}, of the originals {percent(rates.cer_original)}")
+            return json.dumps(found.as_json(str(number)), ensure_ascii=False) + "\n"
+        if self.options["diff"]:
+            return f"{number}: {found.show_changes().rstrip()}\n" if found.changes else ""
+        return (self.mark if number == 1 else "") + str(found.text)
+
+    def summarise(self, seconds: float, already: str) -> list[str]:
+        words, changes = self.counts["words"], self.counts["changes"]
+        share = 1000 * changes / max(words, 1)
+        return [f"{words:,} words in {seconds:.1f} s, {changes:,} changed ({share:.1f} of 1,000){already}"]
 
 
-def percent(value: float | None) -> str:
-    """A rate in percent."""
-    return "–" if value is None else f"{100 * value:.2f} %"
+class ResumableFile:
+    """A file that an interrupted command resumes.
+
+    A second file, `.progress` added to its name, notes how far it is complete; it is removed at the end.
+    lines: How many results are there. key: What they depend on; a file that was begun with another is refused.
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.path, self.key, self.lines, size = path, key, 0, 0
+        self.note = path.with_name(f"{path.name}.progress")
+        if path.exists() and path.stat().st_size:
+            self.lines, size = self._read_note()
+        self.skipped = self.lines
+        self.file = open(path, "r+b" if size else "wb")  # noqa: SIM115 (closed by `finish`, or with the process)
+        self.file.truncate(size)
+        self.file.seek(size)
+        self.save()  # at once, so that whatever happens, the same command may be repeated
+
+    def _read_note(self) -> tuple[int, int]:
+        way_out = "choose another file, or remove it"
+        if not self.note.exists():
+            raise ValueError(f"{self.path} already exists; {way_out}")
+        try:
+            noted = json.loads(self.note.read_bytes())
+            key, lines, size = noted["key"], noted["lines"], noted["bytes"]
+            usable = type(lines) is type(size) is int and lines >= 0 and 0 <= size <= self.path.stat().st_size
+        except (ValueError, LookupError, TypeError, RecursionError):
+            usable = False
+        if not usable:
+            raise ValueError(f"{self.note} is damaged, or {self.path} was changed since; {way_out}")
+        if key != self.key:
+            raise ValueError(f"{self.path} was begun with other settings or another input; {way_out}")
+        return lines, size
+
+    def write(self, text: str) -> None:
+        """Add a result."""
+        self.file.write(text.encode())
+        self.lines += 1
+        if self.lines % LINES_PER_SAVE == 0 or time.monotonic() - self._saved > SECONDS_PER_SAVE:
+            self.save()
+
+    def save(self) -> None:
+        """Note how far the file is complete."""
+        from discotext.support.files import write_atomically
+
+        self.file.flush()
+        write_atomically(self.note, json.dumps({"key": self.key, "lines": self.lines, "bytes": self.file.tell()}))
+        self._saved = time.monotonic()
+
+    def finish(self) -> None:
+        """Close the file, which is complete."""
+        self.file.close()
+        self.note.unlink(missing_ok=True)
+
+
+def read_truth(path: Path) -> Iterator[str]:
+    """The right texts of a file: one on each line, or JSON lines {"id": …, "text": …}."""
+    from discotext.decoding.network import NetworkError
+    from discotext.decoding.reading import Lines, parse_json
+
+    with path.open("rb") as stream:
+        lines = Lines(stream, str(path))
+        for line in lines:
+            if not line.startswith('{"'):
+                yield line.rstrip("\r\n")
+                continue
+            try:
+                value = parse_json(line)
+            except NetworkError as error:
+                raise lines.error(str(error)) from None
+            if not isinstance(value.get("text"), str):
+                raise lines.error('expected an object such as {"id": "1", "text": "a film"}')
+            yield value["text"]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from discotext.attacks.progress import AttackProgress
 from discotext.cli.figures import print_summary
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.number_types import Count
 from discotext.cli.options import FOLDER
-from discotext.cli.output import make_console, percent
-from discotext.cli.progress import AttackProgress, TrainingProgress
-from discotext.cli.train import print_training
+from discotext.cli.output import make_console
+from discotext.cli.train import print_training, show_training
+from discotext.support.plain_text import percent
+from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discotext.experiment.record import Record
-    from discotext.experiment.summary import Summary
+    from discotext.runs.record import Record
+    from discotext.runs.summary import Summary
 
 DATA = "movie_reviews"
 SOLVERS = ("disco", "left-to-right", "exact")
@@ -55,17 +58,17 @@ def command(out: Path, texts: int, budget: str) -> None:
       discotext demo
       discotext demo --texts 50 --budget 0.1
     """
+    from discotext.attacks.preflight import parse_budgets
     from discotext.data.registry import check_data
-    from discotext.experiment.preflight import parse_budgets
     from discotext.support.extras import flush_denormals_globally, require
 
     (allowed,) = parse_budgets(budget, None)
     check_data(DATA)
     require("torch", extra="demo", reason="the demo")
     flush_denormals_globally()
-    from discotext.experiment.attack import compare
-    from discotext.experiment.report import make_page
-    from discotext.experiment.run import read_run
+    from discotext.attacks.attack import compare
+    from discotext.report import make_page
+    from discotext.runs.folder import read_run
     from discotext.support.files import write_atomically
 
     console = make_console(stderr=True)
@@ -79,7 +82,7 @@ def command(out: Path, texts: int, budget: str) -> None:
     print_summary(result.summary)
     print_examples(result.select("disco"), list(result.settings["labels"]))
     target = run / "report.html"
-    write_atomically(target, make_page(read_run(run), str(run)))
+    write_atomically(target, make_page(read_run(run)))
     print_conclusion(result.summary)
     print_bracket(result.select("exact"))
     make_console().print(f"\nAll texts are in {target}", soft_wrap=True)
@@ -87,7 +90,7 @@ def command(out: Path, texts: int, budget: str) -> None:
 
 def prepare_victim(folder: Path, console: Console) -> Path:
     """Train the victim, unless the folder has one."""
-    from discotext.victims.neural.train_victim import train_victim
+    from discotext.victims.neural.training import train_victim
 
     if (folder / "settings.json").exists():
         console.print(f"[bold]1  Using the classifier[/] in {folder}", highlight=False, soft_wrap=True)
@@ -96,8 +99,8 @@ def prepare_victim(folder: Path, console: Console) -> Path:
     # With the package's own vectors and in double precision, so that every machine gets the same classifier; that is
     # slow, and a few epochs are enough.
     settings = {"kind": "lstm", "seed": 0, "precise": True, "epochs": 6}
-    with TrainingProgress(console) as progress:
-        report = train_victim(DATA, folder, settings=settings, packaged=True, progress=progress.update)
+    with Progress(console) as progress:
+        report = train_victim(DATA, folder, settings=settings, packaged=True, progress=partial(show_training, progress))
     print_training(report)
     return folder
 
@@ -128,7 +131,7 @@ def print_examples(records: list[Record], labels: list[str]) -> None:
 
 def print_bracket(records: list[Record]) -> None:
     """Print between which accuracies the worst case lies, from the records of the exact solver."""
-    from discotext.experiment.certificate import judge
+    from discotext.runs.certificate import judge
 
     verdicts = [judge(record) for record in records]
     robust, broken, wrong = (sum(one == kind for one in verdicts) for kind in ("robust", "broken", "wrong"))
@@ -136,7 +139,7 @@ def print_bracket(records: list[Record]) -> None:
     least, most = percent(robust / n), percent((len(records) - wrong - broken) / n)
     click.echo(
         f"The bracket: at least {least} is certified to survive, at most {most} does. "
-        "`discotext certify` gives it for a model of your own."
+        "`discotext certify` gives it for your model."
     )
 
 

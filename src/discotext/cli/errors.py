@@ -20,7 +20,7 @@ from typing import Any
 
 import click
 
-from discotext.support.redaction import escape_unprintable
+from discotext.support.plain_text import escape_unprintable
 
 # Raised with a message for the user. Anything else is a bug in this package, and shows a traceback.
 EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError, MemoryError, OverflowError)

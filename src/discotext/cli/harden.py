@@ -1,4 +1,4 @@
-"""discotext harden: train a model that holds, and show by how much."""
+"""discotext harden: train a robust model, and show how robust it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from discotext.cli.help import GroupedCommand, option
 from discotext.cli.names import MODELS, join_names
 from discotext.cli.number_types import Count, Number
 from discotext.cli.options import (
-    EXISTING_FILE,
     FOLDER,
     column_options,
     complete_data,
@@ -23,11 +22,12 @@ from discotext.cli.options import (
     seed_option,
     trust_option,
 )
-from discotext.cli.output import interval, make_console, make_table, percent, print_message, write_json
-from discotext.cli.progress import StageProgress
+from discotext.cli.output import make_console, make_table, print_message, write_json
+from discotext.support.plain_text import interval, percent
+from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
-    from discotext.experiment.hardening.outcome import Hardening
+    from discotext.hardening.outcome import Hardening
 
 
 @click.command(cls=GroupedCommand)
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "interval[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
 )
 @option(
-    "--most-loss",
+    "--max-loss",
     section="Model",
     type=Number(0, 100),
     metavar="POINTS",
@@ -62,17 +62,7 @@ if TYPE_CHECKING:
 )
 @option("--epochs", section="Model", type=Count(1), metavar="N", show_default="as train", help="Epochs at most.")
 @seed_option("Model")
-@exchange_options("Attack", "that the model is to hold against")
-@option(
-    "--other-synonyms",
-    "others",
-    section="Attack",
-    multiple=True,
-    type=EXISTING_FILE,
-    metavar="FILE",
-    help="Synonyms that the model is not built for, to attack it with in the end. Repeatable.",
-)
-@option("--passes", section="Attack", type=Count(1), metavar="N", default=200, help="Passes to prove a test text.")
+@exchange_options("Attack", "that the model is to be robust against")
 @option(
     "--test",
     section="Data",
@@ -80,14 +70,6 @@ if TYPE_CHECKING:
     show_default="the test split of a data set, or a fifth of a file",
     help="Data to measure on, once, in the end.",
     shell_complete=complete_data,
-)
-@option(
-    "--test-limit",
-    section="Data",
-    type=Count(1),
-    metavar="N",
-    default=500,
-    help="Test texts that are attacked.",
 )
 @limit_option("Train on")
 @column_options
@@ -100,18 +82,15 @@ def command(
     recipes: tuple[str, ...],
     synonyms: tuple[Path, ...],
     without: tuple[str, ...],
-    others: tuple[Path, ...],
     share: float,
-    passes: int,
-    test_limit: int,
     out: Path,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Train a classifier that holds when words are exchanged, and show by how much.
+    """Train a classifier that is robust when words are exchanged, and show how robust it is.
 
     Trains by several recipes, attacks held-out training texts, and takes the recipe that keeps the highest accuracy
-    under attack within --most-loss. Then both models meet the test texts: clean, attacked and certified accuracy, and
+    under attack within --max-loss. Then both models meet the test texts: clean, attacked and certified accuracy, and
     attacks that the model was not built for. Repeat the command to resume.
 
     FOLDER is a victim for all other commands; it also has the plain model, the records and report.html.
@@ -121,7 +100,7 @@ def command(
       discotext harden movie_reviews --model wcnn --out hardened
       discotext harden reviews.csv --model tfidf --synonyms mine.json --out out
       discotext harden trec --model lstm --recipe merged+adversarial --out out
-      discotext harden data.csv --model hf:FOLDER --most-loss 1 --out out
+      discotext harden data.csv --model hf:FOLDER --max-loss 1 --out out
     """
     from discotext.data.registry import check_data
     from discotext.support.extras import flush_denormals_globally
@@ -132,21 +111,20 @@ def command(
         check_data(options["test"])
     if model in MODELS or Path(model).is_dir():
         flush_denormals_globally()  # must come before anything else imports PyTorch
-    from discotext.experiment.hardening.harden import Budgets, harden
+    from discotext.hardening.harden import Budgets, harden
     from discotext.text.candidates import make_candidates
 
     console = make_console(stderr=True)
-    with StageProgress(console) as progress:
+    with Progress(console) as progress:
         found = harden(
             data,
             model,
             recipes=recipes,
             candidates=make_candidates(synonyms=synonyms, without=without),
-            others={path.stem: make_candidates(synonyms=[path], without=without) for path in others},
-            budgets=Budgets(share=share, passes=passes, test=test_limit),
+            budgets=Budgets(share=share),
             columns=columns,
             out=out,
-            progress=progress.update,
+            progress=progress.update_stage,
             **options,
         )
     if as_json:

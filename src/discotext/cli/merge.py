@@ -27,7 +27,7 @@ def command(runs: tuple[Path, ...], out: Path) -> None:
       discotext attack victim movie_reviews --shard 2/2 --out part2
       discotext merge part1 part2 --out run
     """
-    from discotext.experiment.merge import merge
+    from discotext.runs.merge import merge
 
     for summary in merge(runs, out):
         print_summary(summary)

@@ -1,7 +1,7 @@
 """The names that help pages list and the shell completes.
 
 They are written out, because the modules that define them import NumPy, and `--help` and completion must not wait for
-it. `tests/test_cli.py` compares each tuple with its definition.
+it. `tests/cli/test_cli.py` compares each tuple with its definition.
 """
 
 from __future__ import annotations
@@ -13,15 +13,11 @@ SOLVERS = (
     "disco-adam",
     "disco-frank-wolfe",
     "greedy",
-    "lazy-greedy",
-    "stochastic-greedy",
     "left-to-right",
     "ranked-greedy",
     "gradient-greedy",
     "beam",
     "local-search",
-    "genetic",
-    "particle-swarm",
     "exact",
     "random",
 )
@@ -34,9 +30,7 @@ FILTERS = (
     "names",
     "part-of-speech",
     "antonyms",
-    "sense",
     "inflection",
-    "frequency",
     "similarity",
     "phrase",
     "article",
@@ -45,7 +39,6 @@ FILTERS = (
     "all",
 )
 SCORERS = ("light", "encoder", "full")
-TAGGERS = ("light", "spacy")
 MODELS = ("lstm", "wcnn", "dan", "rnn")
 POOLS = ("last", "max", "mean")
 DATASETS = ("imdb", "ag_news", "trec", "movie_reviews")

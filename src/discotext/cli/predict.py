@@ -18,8 +18,8 @@ from discotext.cli.options import (
     victim_argument,
 )
 from discotext.cli.output import write_json
-from discotext.cli.progress import make_progress
 from discotext.cli.service_options import pop_service, service_options
+from discotext.support.progress import Progress
 
 CHUNK = 512  # texts scored before their lines are written
 
@@ -51,11 +51,12 @@ def command(
       discotext predict sklearn:model.skops reviews.csv > predictions.jsonl
       echo "A fine film" | discotext predict victim -
     """
-    from discotext.experiment.preflight import check_inputs
+    from discotext.attacks.preflight import check_inputs
 
     service = pop_service(victim, options)
     check_inputs(victim, data)
-    from discotext.victims.registry import load_texts, load_victim
+    from discotext.victims.examples import load_texts
+    from discotext.victims.registry import load_victim
 
     columns = pop_columns(options)
     model = load_victim(victim, trust, service)
@@ -64,8 +65,9 @@ def command(
     from discotext.core.objectives import predictions
     from discotext.victims.victim import compute_scores
 
-    with make_progress() as progress:
-        for begin in progress.track(range(0, len(examples), CHUNK), description="predicting"):
+    with Progress() as progress:
+        for begin in range(0, len(examples), CHUNK):
+            progress.update("predicting", begin, len(examples))
             texts, labels = examples.texts[begin : begin + CHUNK], examples.labels[begin : begin + CHUNK]
             scores = compute_scores(model, texts)
             for text, label, predicted, row in zip(

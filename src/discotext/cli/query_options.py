@@ -1,9 +1,9 @@
-"""Options about queries: what they may be spent on, how many there may be, and what they cost."""
+"""Options about queries: what they may be spent on, and how many there may be."""
 
 from __future__ import annotations
 
 from discotext.cli.help import combine, option
-from discotext.cli.number_types import Count, Number
+from discotext.cli.number_types import Count
 
 query_options = combine(
     option(
@@ -15,7 +15,7 @@ query_options = combine(
         "queries, once); a surrogate.npz that a run has kept; another victim, with gradients; or none.",
     ),
     option(
-        "--most-queries",
+        "--max-queries",
         section="Queries",
         type=Count(3),
         metavar="N",
@@ -29,12 +29,5 @@ query_options = combine(
         metavar="N",
         show_default="no limit",
         help="Maximum number of queries of the whole run, learning included; each text gets an equal share.",
-    ),
-    option(
-        "--price",
-        section="Queries",
-        type=Number(0),
-        metavar="AMOUNT",
-        help="Price of a query: prints what a run may cost, and has cost.",
     ),
 )

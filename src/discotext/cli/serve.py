@@ -53,14 +53,14 @@ def command(victim: str, port: int | None, show: bool | None, trust: bool, **opt
     """
     for module in ("starlette", "uvicorn"):
         require(module, "web", "discotext serve")
-    from discotext.experiment.preflight import check_victim_path, is_network
+    from discotext.attacks.preflight import check_victim_path, is_network
     from discotext.support.extras import flush_denormals_globally
 
     service = pop_service(victim, options)
     check_victim_path(victim)
     if is_network(victim):
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
-    from discotext.experiment.one_text import TextAttacker
+    from discotext.attacks.one_text import TextAttacker
     from discotext.text.candidates import make_candidates
     from discotext.victims.registry import load_victim
     from discotext.web.model import SharedModel

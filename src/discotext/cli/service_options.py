@@ -1,4 +1,4 @@
-"""Options about services: how often they are asked, where texts go in a request, and scores are in an answer."""
+"""The option about services: how often they are asked, where texts go in a request, and scores are in an answer."""
 
 from __future__ import annotations
 
@@ -7,96 +7,75 @@ from typing import Any
 
 import click
 
-from discotext.cli.help import combine, option
-from discotext.cli.number_types import Number
+from discotext.cli.help import option
 
-TEXT = "text"  # the name under which --field says where the texts go
-NAMES = ("per_second", "fields", "answer", "one_by_one", "labels", "binary")
+FIELD = "field."  # begins the keys of fixed fields
+KEYS = f"text, {FIELD}NAME, answer, labels, binary, one-by-one, per-second"
 
-service_options = combine(
-    option(
-        "--per-second",
-        section="Service",
-        type=Number(0, min_open=True),
-        metavar="NUMBER",
-        show_default="no limit",
-        help="Maximum number of requests per second, of all workers on this machine together. With Ray, of each worker "
-        "unless --workers says how many there are.",
-    ),
-    option(
-        "--field",
-        "fields",
-        section="Service",
-        multiple=True,
-        metavar="NAME=VALUE",
-        show_default="text=texts",
-        help="A field of a request. text=PATH: where the texts go, such as text=inputs or text=instances[].text. Any "
-        "other name: a fixed value, such as model=small or options.top_k=null (JSON, or else a string). Repeatable.",
-    ),
-    option(
-        "--answer",
-        section="Service",
-        metavar="PATH",
-        show_default="scores, or the whole answer",
-        help="Where the scores are in an answer, such as predictions[].scores; [] is one entry for each text.",
-    ),
-    option("--one-by-one", section="Service", is_flag=True, help="Send one text in a request, as a string."),
-    option(
-        "--labels",
-        section="Service",
-        metavar="NAME,NAME",
-        show_default="those in the answers, or 0, 1, …",
-        help="Names of the classes, in the order of the scores. Needed for a service that returns only predicted "
-        "classes.",
-    ),
-    option(
-        "--binary",
-        section="Service",
-        type=click.Choice(["probability", "logit"]),
-        show_default="from the first answer",
-        help="What a single number for each text is.",
-    ),
+service_options = option(
+    "--service",
+    section="Service",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="How an HTTP service is asked. Repeatable. text=PATH: where the texts go, such as instances[].text; "
+    "field.NAME=VALUE: a fixed field, JSON or else a string; answer=PATH: where the scores are, such as "
+    "predictions[].scores ([]: one entry for each text); labels=a,b: the classes in the order of the scores; "
+    "binary=probability or logit: what a single number is; one-by-one: one text in a request; per-second=N: the most "
+    "requests per second, of all workers on this machine.",
 )
 
 
 def pop_service(victim: str, options: dict[str, Any], workers: int | None = None) -> dict[str, Any] | None:
-    """Take the options of a service from all options, as arguments of `HttpVictim`; None if there are none.
+    """Take --service from all options, as arguments of `HttpVictim`; None if it is not given.
 
     workers: processes that share the limit on requests.
     """
-    given = {name: value for name in NAMES if (value := options.pop(name, None))}
+    given = options.pop("service", ())
     if not given:
         return None
     if victim.partition(":")[0] not in ("http", "https"):
-        flags = ", ".join("--field" if name == "fields" else f"--{name.replace('_', '-')}" for name in given)
-        raise click.UsageError(f"{flags}: only for a service (http://… or https://…), but the victim is {victim}")
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        if name == "fields":
-            found |= parse_fields(value)
-        elif name == "labels":
-            found[name] = [label.strip() for label in value.split(",")]
-        else:
-            found[name] = value / (workers or 1) if name == "per_second" else value
+        raise click.UsageError(f"--service is for http://… and https://…, but the victim is {victim}")
+    found = parse_service(given)
+    if "per_second" in found:
+        found["per_second"] /= workers or 1
     return found
 
 
-def parse_fields(given: tuple[str, ...]) -> dict[str, Any]:
-    """Return the arguments that --field stands for.
+def parse_service(given: tuple[str, ...]) -> dict[str, Any]:
+    """Return the arguments of `HttpVictim` that --service stands for.
 
-    >>> parse_fields(("text=inputs", "model=small", "options.top_k=null"))
-    {'text_field': 'inputs', 'fields': {'model': 'small', 'options.top_k': None}}
+    >>> parse_service(("text=inputs", "field.model=small", "field.options.top_k=null", "labels=bad, good"))
+    {'text_field': 'inputs', 'fields': {'model': 'small', 'options.top_k': None}, 'labels': ['bad', 'good']}
     """
-    fields: dict[str, Any] = {}
+    keys = [one.partition("=")[0] for one in given]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"--service {twice} is given twice; give it once")
+    found: dict[str, Any] = {}
     for one in given:
-        name, mark, value = one.partition("=")
-        if not mark or not name:
-            raise click.UsageError(f"--field {one}: expected NAME=VALUE, such as text=inputs or model=small")
-        if name in fields:
-            raise click.UsageError(f"--field {name} is given twice; give each once")
-        fields[name] = value if name == TEXT else parse_value(value)
-    text = {"text_field": fields.pop(TEXT)} if TEXT in fields else {}
-    return {**text, **({"fields": fields} if fields else {})}
+        key, mark, value = one.partition("=")
+        name = {"text": "text_field", "one-by-one": "one_by_one", "per-second": "per_second"}.get(key, key)
+        if key.startswith(FIELD) and mark and key != FIELD:
+            found.setdefault("fields", {})[key.removeprefix(FIELD)] = parse_value(value)
+        elif key == "one-by-one" and value in ("", "true"):
+            found[name] = True
+        elif key == "per-second" and is_positive(value):
+            found[name] = float(value)
+        elif key == "labels" and value:
+            found[name] = [label.strip() for label in value.split(",")]
+        elif key in ("text", "answer") or (key == "binary" and value in ("probability", "logit")):
+            found[name] = value
+        else:
+            raise click.UsageError(f"--service {one}: expected KEY=VALUE with one of the keys {KEYS}")
+    return found
+
+
+def is_positive(text: str) -> bool:
+    """Return whether a text is a number above 0."""
+    try:
+        return 0 < float(text) < float("inf")
+    except ValueError:
+        return False
 
 
 def parse_value(text: str) -> Any:

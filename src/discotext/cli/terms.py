@@ -22,26 +22,18 @@ def command(terms: tuple[str, ...]) -> None:
 
     from rich.table import Table
 
-    from discotext.experiment.terms import ALIASES, TERMS, define
+    from discotext.report.terms import ALIASES, TERMS, define
 
-    found = dict(TERMS)
-    if terms:
-        found = {}
-        for term in terms:
-            meaning = define(term.lower())
-            if meaning is None:
-                near = get_close_matches(term.lower(), [*TERMS, *ALIASES], n=3)
-                hint = f"did you mean {' or '.join(near)}?" if near else "`discotext terms` lists all of them"
-                raise ValueError(f"there is no term {term!r}; {hint}")
-            found[term] = meaning
+    every = {name.lower(): name for name in (*TERMS, *ALIASES)}
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    also = {full: [short for short, of in ALIASES.items() if of == full and short not in full] for full in TERMS}
-    for name, meaning in found.items():
-        spellings = also.get(name, []) if not terms else []
-        shown = f"Also {', '.join(spellings)}. " if spellings else ""
-        table.add_row(name, shown + meaning)
+    for term in terms or every.values():
+        if term.lower() not in every:
+            near = get_close_matches(term.lower(), every, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`discotext terms` lists all of them"
+            raise ValueError(f"there is no term {term!r}; {hint}")
+        table.add_row(term, define(every[term.lower()]))
     console = make_console()
     console.width = min(console.width, 100)
     console.print(table)

@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from discotext.cli.output import make_console
+from discotext.cli.output import make_console, print_message
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from discotext.experiment.record import Record
+    from discotext.runs.record import Record
 
 OLD, NEW = "red strike", "bold green"
 
 
 def print_flipped(records: Sequence[Record], labels: Sequence[str]) -> None:
     """Print flipped texts, with the class before and after; of a long one, what stands around the changes."""
-    from discotext.experiment.flipped import cut_pieces, show_flipped
+    from discotext.report.flipped import cut_pieces, show_flipped
 
     if not records:
         return
     console = make_console()
-    fewest = "flipped texts, those with fewest changes:" if len(records) > 1 else "a flipped text:"
-    console.print(f"\n{fewest}", highlight=False)
+    print_message(console, "\nflipped texts, those with fewest changes:" if len(records) > 1 else "\na flipped text:")
     for one in show_flipped(records, labels, len(records)):
         console.print(one.heading, style="bold", highlight=False, markup=False)
-        if console.color_system is None:
-            console.print(one.marked, highlight=False, markup=False)
-        else:
-            console.print(paint(cut_pieces(one.record)), highlight=False)
+        console.print(paint(cut_pieces(one.record), colour=console.color_system is not None), highlight=False)
 
 
 def paint(pieces: Iterable[tuple[str, str]], *, colour: bool = True) -> Text:
@@ -40,7 +36,7 @@ def paint(pieces: Iterable[tuple[str, str]], *, colour: bool = True) -> Text:
     """
     from rich.text import Text
 
-    from discotext.support.redaction import escape_unprintable
+    from discotext.support.plain_text import escape_unprintable
 
     shown = Text()
     for kind, text in pieces:

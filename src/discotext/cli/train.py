@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,8 +24,15 @@ from discotext.cli.options import (
     limit_option,
     seed_option,
 )
-from discotext.cli.output import percent, write_json
-from discotext.cli.progress import TrainingProgress
+from discotext.cli.output import write_json
+from discotext.support.plain_text import percent
+from discotext.support.progress import Progress
+
+if TYPE_CHECKING:
+    from discotext.victims.neural.training import TrainingState
+
+# The options that are settings of training; `limit` and `vectors` are arguments of `train_victim`.
+SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "share")
 
 
 @click.command(cls=GroupedCommand)
@@ -92,25 +100,7 @@ from discotext.cli.progress import TrainingProgress
 @option("--out", section="Output", required=True, type=FOLDER, metavar="FOLDER", help="Folder for the trained model.")
 @option("--overwrite", section="Output", is_flag=True, help="Replace an existing model.")
 @json_option("one JSON object instead of text")
-def command(
-    data: str,
-    kind: str,
-    out: Path,
-    test: str | None,
-    vectors: Path | None,
-    pool: str | None,
-    epochs: int | None,
-    tune_vectors: bool | None,
-    limit: int | None,
-    seed: int,
-    adversarial: float,
-    share: float,
-    synonyms: tuple[Path, ...],
-    without: tuple[str, ...],
-    overwrite: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Train a classifier on a data set, and print its test accuracy.
 
     Needs discotext[torch]. Ctrl-C ends training early and keeps the best epoch so far.
@@ -129,36 +119,29 @@ def command(
 
     # Mistakes in the command line are reported before anything slow begins.
     columns = pop_columns(options)
+    settings = {name: options.pop(name) for name in SETTINGS}
+    exchange = {name: options.pop(name) for name in ("synonyms", "without")}
     check_data(data, "train")
     if test:
         check_data(test)
     require("torch", extra="torch", reason="training")
     flush_denormals_globally()
-    from discotext.experiment.run_folder import make_folder
+    from discotext.runs.folder import make_folder
     from discotext.text.candidates import make_candidates
-    from discotext.victims.neural.train_victim import train_victim
+    from discotext.victims.neural.training import train_victim
 
     make_folder(out)
     try:
-        with TrainingProgress() as progress:
+        with Progress() as progress:
             report = train_victim(
                 data,
                 out,
                 test=test,
-                vectors=vectors,
-                limit=limit,
                 columns=columns,
-                settings={
-                    "kind": kind,
-                    "pool": pool,
-                    "epochs": epochs,
-                    "tune_vectors": tune_vectors,
-                    "seed": seed,
-                    "adversarial": adversarial,
-                    "share": share,
-                },
-                progress=progress.update,
-                candidates=make_candidates(synonyms=synonyms, without=without) if adversarial else None,
+                settings=settings,
+                progress=partial(show_training, progress),
+                candidates=make_candidates(**exchange) if settings["adversarial"] else None,
+                **options,
             )
     except BaseException:
         with suppress(OSError):
@@ -168,6 +151,15 @@ def command(
         write_json(report)
     else:
         print_training(report)
+
+
+def show_training(progress: Progress, state: TrainingState) -> None:
+    """Show how far training has come: the epoch, the loss and the best held-out accuracy."""
+    description = {"reading": f"reading {state.texts:,} texts", "testing": "testing"}.get(state.stage)
+    if description is None:
+        best = f", held-out accuracy {percent(state.best)}" if state.history else ""
+        description = f"epoch {state.epoch}/{state.epochs}, loss {state.loss:.3f}{best}"
+    progress.update(description, state.step, state.steps)
 
 
 def print_training(report: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""discotext train-lm: train a language model on plain text."""
+"""discotext train-lm: train an n-gram language model on plain text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import click
 
 from discotext.cli.help import GroupedCommand, argument, option
 from discotext.cli.number_types import Count
-from discotext.cli.options import OUTPUT_FILE, complete_data, json_option, seed_option
+from discotext.cli.options import OUTPUT_FILE, complete_data, json_option
 from discotext.cli.output import write_json
-from discotext.cli.progress import DelayedProgress
+from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
-    from discotext.language.ngram import BackoffModel
-    from discotext.language.recurrent import RecurrentModel
+    from discotext.models.ngram import BackoffModel
 
 HELD_OUT = 100  # every hundredth line is kept for the perplexity
 MOST_HELD_OUT = 2000  # lines
-LSTM_WORDS = 20_000
+PRUNE = (0, 1)  # pairs are all kept, longer n-grams only if they were seen twice: smaller and almost as good
 
 
 @click.command(cls=GroupedCommand)
@@ -34,44 +33,16 @@ LSTM_WORDS = 20_000
     shell_complete=complete_data,
 )
 @option(
-    "--model",
-    "kind",
-    section="Model",
-    type=click.Choice(("ngram", "lstm")),
-    default="ngram",
-    help="An n-gram model with modified Kneser–Ney smoothing, or an LSTM (needs discotext[torch]).",
-)
-@option(
     "--order", section="Model", type=click.IntRange(1, 5), metavar="N", default=3, help="Words of an n-gram, 1 to 5."
 )
 @option(
-    "--least",
-    section="Model",
-    type=Count(1),
-    metavar="N",
-    default=2,
-    help="How often a word must occur to be in the vocabulary; others are <unk>.",
-)
-@option(
     "--words",
-    "most",
     section="Model",
     type=Count(1),
     metavar="N",
-    show_default="no limit; 20,000 for an LSTM",
-    help="Size of the vocabulary at most; the most frequent words stay.",
+    show_default="no limit",
+    help="Size of the vocabulary at most; the most frequent words stay, if they occur twice.",
 )
-@option(
-    "--prune",
-    section="Model",
-    type=Count(0),
-    multiple=True,
-    metavar="N",
-    show_default="0 for pairs, 1 for longer n-grams",
-    help="Leave out n-grams seen at most N times. Repeatable: for orders 2, 3, … in turn; the last holds for the rest.",
-)
-@option("--epochs", section="Model", type=Count(1), metavar="N", default=3, help="Epochs, of an LSTM.")
-@seed_option("Model", "of an LSTM")
 @option("--text-column", section="Data", metavar="NAME", show_default="detected by name", help="Column with the texts.")
 @option(
     "--out",
@@ -81,21 +52,9 @@ LSTM_WORDS = 20_000
     metavar="FILE",
     help="File for the model: in the ARPA format if its name ends in .arpa or .arpa.gz, else a compact one.",
 )
-@option("--overwrite", section="Output", is_flag=True, help="Replace an existing file.")
 @json_option("one JSON object instead of text")
 def command(
-    texts: tuple[str, ...],
-    kind: str,
-    order: int,
-    least: int,
-    most: int | None,
-    prune: tuple[int, ...],
-    epochs: int,
-    seed: int,
-    text_column: str | None,
-    out: Path,
-    overwrite: bool,
-    as_json: bool,
+    texts: tuple[str, ...], order: int, words: int | None, text_column: str | None, out: Path, as_json: bool
 ) -> None:
     """Train a language model on plain text, and print its perplexity on held-out lines.
 
@@ -105,22 +64,18 @@ def command(
     Examples:
       discotext train-lm books.txt --out books.lm
       discotext train-lm ag_news imdb --order 3 --out news.lm
-      discotext train-lm books.txt --model lstm --out books.lstm
       zcat books.gz | discotext train-lm - --order 4 --out books.arpa.gz
     """
-    if out.exists() and not overwrite:
-        raise ValueError(f"{out} already exists; choose another file or use --overwrite")
-    from discotext.data.texts import check_texts, read_texts
-    from discotext.language.arpa import write_arpa
-    from discotext.language.kneser_ney import Corpus, train_kneser_ney
-    from discotext.language.sentences import read_sentences
-    from discotext.support.extras import require
+    from discotext.data.registry import check_texts, read_texts
+    from discotext.models.arpa import write_arpa
+    from discotext.models.kneser_ney import Corpus, train_kneser_ney
+    from discotext.text.sentences import read_sentences
 
     # Mistakes in the command line are reported before anything slow begins.
+    if out.exists():
+        raise ValueError(f"{out} already exists; choose another file, or remove it")
     for one in texts:
         check_texts(one)
-    if kind == "lstm":
-        require("torch", extra="torch", reason="training an LSTM")
     if not out.parent.is_dir():
         raise ValueError(f"there is no folder {out.parent} for {out.name}; make it first")
     began = time.perf_counter()
@@ -141,25 +96,19 @@ def command(
                     progress.update("reading", place, len(texts))
             progress.update("reading", place + 1, len(texts))
 
-    with DelayedProgress() as progress:
-
-        def tell(activity: str, done: float) -> None:
-            progress.update("training" if kind == "lstm" else "counting", int(100 * done), 100)
-
-        model: BackoffModel | RecurrentModel
-        if kind == "lstm":
-            from discotext.language.recurrent import train_recurrent
-
-            corpus = Corpus.of(read(), least, most or LSTM_WORDS)
-            model = train_recurrent(corpus, epochs=epochs, seed=seed, name=str(out), progress=tell)
-            model.write(out)
+    with Progress() as progress:
+        corpus = Corpus.of(read(), most=words)
+        model = train_kneser_ney(
+            corpus,
+            order,
+            PRUNE,
+            name=str(out),
+            progress=lambda activity, done: progress.update(activity, int(100 * done), 100),
+        )
+        if out.name.endswith((".arpa", ".arpa.gz")):
+            write_arpa(model, out)
         else:
-            corpus = Corpus.of(read(), least, most)
-            model = train_kneser_ney(corpus, order, prune or (0, 1), name=str(out), progress=tell)
-            if out.name.endswith((".arpa", ".arpa.gz")):
-                write_arpa(model, out)
-            else:
-                model.write(out)
+            model.write(out)
     report = describe(model, len(corpus.ids), held, lines - held_lines)
     report |= {"held_out_lines": held_lines, "seconds": round(time.perf_counter() - began, 2), "out": str(out)}
     if as_json:
@@ -168,33 +117,26 @@ def command(
         print_report(report)
 
 
-def describe(model: BackoffModel | RecurrentModel, tokens: int, held: list[list[str]], lines: int) -> dict[str, Any]:
+def describe(model: BackoffModel, tokens: int, held: list[list[str]], lines: int) -> dict[str, Any]:
     """What is worth knowing of a trained model."""
-    from discotext.language.ngram import BackoffModel
-
     words = [word for sentence in held for word in sentence]
-    unknown = sum(not model.knows(word) for word in words)
-    ngrams = model if isinstance(model, BackoffModel) else None
     return {
-        "model": "ngram" if ngrams else "lstm",
-        "order": ngrams.order if ngrams else None,
+        "model": "ngram",
+        "order": model.order,
         "lines": lines,
         "tokens": tokens,
         "words": len(model.words),
-        "ngrams": list(ngrams.counts) if ngrams else None,
+        "ngrams": list(model.counts),
         "held_out_words": len(words),
-        "unknown": unknown / len(words) if words else None,
+        "unknown": sum(not model.knows(word) for word in words) / len(words) if words else None,
         "perplexity": model.perplexity(held) if held else None,
     }
 
 
 def print_report(report: dict[str, Any]) -> None:
     """Print the size of a trained model, and how well it predicts held-out lines."""
-    if report["model"] == "lstm":
-        click.echo(f"LSTM, {report['words']:,} words")
-    else:
-        counts = ", ".join(f"{count:,} of {order}" for order, count in enumerate(report["ngrams"], start=1))
-        click.echo(f"order {report['order']}, {report['words']:,} words, n-grams by their length: {counts}")
+    counts = ", ".join(f"{count:,} of {order}" for order, count in enumerate(report["ngrams"], start=1))
+    click.echo(f"order {report['order']}, {report['words']:,} words, n-grams by their length: {counts}")
     if report["perplexity"] is None:
         click.echo("no line was held out (there are fewer than 100), so that no perplexity can be given")
     else:

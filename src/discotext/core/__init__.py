@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from discotext.core.oracle import BoundingOracle as BoundingOracle
     from discotext.core.oracle import DeletingOracle as DeletingOracle
     from discotext.core.oracle import FunctionOracle as FunctionOracle
-    from discotext.core.oracle import MarkovOracle as MarkovOracle
     from discotext.core.oracle import Oracle as Oracle
     from discotext.core.oracle import PricedOracle as PricedOracle
     from discotext.core.oracle import RelaxedOracle as RelaxedOracle
-    from discotext.core.oracle import SequentialOracle as SequentialOracle
     from discotext.core.oracle import UnavailableError as UnavailableError
     from discotext.core.oracle_check import OracleReport as OracleReport
     from discotext.core.oracle_check import check_oracle as check_oracle
@@ -42,11 +40,9 @@ _HOMES = {
         "BoundingOracle",
         "DeletingOracle",
         "FunctionOracle",
-        "MarkovOracle",
         "Oracle",
         "PricedOracle",
         "RelaxedOracle",
-        "SequentialOracle",
         "UnavailableError",
     ],
     "oracle_check": ["OracleReport", "check_oracle"],

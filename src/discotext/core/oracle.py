@@ -7,15 +7,13 @@ Only `score` is required. Further methods declare what else an oracle can do:
     reach     says how few changes may reach a goal, by bounds of its score (what a proof needs)
     without   scores a text with one word deleted (one way to rank words)
     cost      says how many passes of the model a call takes, where that is not one for each row
-    terms     scores one position by itself and the few before it (what dynamic programming needs)
-    extend    scores a text word by word, and can go on from where it was (what a left-to-right search needs)
 
 Problem numbers are always those of the full batch, also after other problems have left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -68,48 +66,6 @@ class BoundingOracle(Oracle, Protocol):
 
         Of every position of a row at least one candidate is allowed, and the problem's budget applies.
         """
-        ...
-
-
-@runtime_checkable
-class MarkovOracle(Oracle, Protocol):
-    """An oracle whose score is a sum over positions, each term looking at a few positions only.
-
-    Law: score(choice) = Σ_i term_i(candidates at positions i − order + 1 … i). order: 1 if positions are independent.
-    """
-
-    @property
-    def order(self) -> int: ...
-
-    def terms(self, problems: Ints, positions: Ints, windows: Choices) -> Floats:
-        """(R,) the term of each row. problems, positions: (R,); windows: (R, order), the candidates up to the position.
-
-        Windows that begin before a text have 0 there. The term of the last position includes the end of the text.
-        """
-        ...
-
-
-@runtime_checkable
-class SequentialOracle(Oracle, Protocol):
-    """An oracle that reads from left to right: a choice's score is the sum of the gains of its candidates.
-
-    States are opaque and hold many prefixes. An oracle splits its own calls if they are too large for its memory.
-    """
-
-    def start(self, problems: Ints) -> Any:
-        """The states of the empty prefixes of some problems, one for each row."""
-        ...
-
-    def extend(self, states: Any, parents: Ints, positions: Ints, candidates: Ints) -> tuple[Any, Floats]:
-        """Put one more candidate behind each prefix; returns new states and the gains, (R,).
-
-        parents: (R,) the rows of `states` to go on from, in any order and number. positions, candidates: (R,). The gain
-        at the last position of a problem includes the end of its text; −inf forbids.
-        """
-        ...
-
-    def recombine(self, states: Any) -> Sequence[Hashable] | Ints | None:
-        """A key for each prefix: of one problem and length, those of equal key have equal futures. None: no two do."""
         ...
 
 
@@ -176,15 +132,11 @@ class UnsentError(ValueError):
         self.rows = list(rows)
 
 
-Kind = Literal["score", "relaxed", "reach", "without", "terms", "start", "extend"]
-STATEFUL = ("start", "extend")  # calls that answer with states
-STEPWISE = ("terms", "start", "extend")  # calls about one word of each text
+Kind = Literal["score", "relaxed", "reach", "without"]
 ABILITY_NAMES: dict[type, str] = {
     RelaxedOracle: "gradients (a method `relaxed`)",
     BoundingOracle: "bounds (a method `reach`)",
     DeletingOracle: "deletions (a method `without`)",
-    MarkovOracle: "terms of a few neighbouring positions (`order` and a method `terms`)",
-    SequentialOracle: "states of prefixes (methods `start`, `extend` and `recombine`)",
     Oracle: "scores (a method `score`)",
 }
 
@@ -224,11 +176,8 @@ class Request:
     problems: Ints
     choices: Choices | None = None
     alpha: Floats | None = None  # weights of a mixture, or 1 for what is allowed and 0 for what is not
-    positions: Ints | None = None  # of deletions, terms and extensions
+    positions: Ints | None = None  # of deletions
     goals: Floats | None = None
-    states: Any = None
-    parents: Ints | None = None
-    candidates: Ints | None = None  # by which prefixes are extended
 
     def __len__(self) -> int:
         return len(self.problems)
@@ -243,34 +192,15 @@ class Request:
         return Request(
             self.kind,
             problems,
-            # A window is as wide as it is, however short the text.
-            choices=None if self.choices is None else self.choices[rows][:, : None if self.kind == "terms" else width],
+            choices=None if self.choices is None else self.choices[rows][:, :width],
             alpha=alpha,
             positions=None if self.positions is None else self.positions[rows],
             goals=None if self.goals is None else self.goals[rows],
-            states=self.states,
-            parents=None if self.parents is None else self.parents[rows],
-            candidates=None if self.candidates is None else self.candidates[rows],
         )
 
     def lengths(self, batch: Batch) -> Ints:
         """(R,) how many positions of a text each row is about, at least 1."""
-        if self.kind == "terms":
-            assert self.choices is not None
-            return np.full(len(self), self.choices.shape[1])
         return np.maximum(batch.sizes[self.problems], 1)
-
-    def steps(self) -> Ints:
-        """(R,) how many words are read one at a time: one for each term, and one for each prefix that is extended.
-
-        A prefix is read once, whatever the number of candidates that are put behind it.
-        """
-        steps = np.zeros(len(self), dtype=np.int64)
-        if self.kind == "terms":
-            steps += 1
-        elif self.parents is not None:
-            steps[np.unique(self.parents, return_index=True)[1]] = 1
-        return steps
 
     def send(self, oracle: Any) -> Reply:
         """Make the call."""
@@ -282,15 +212,8 @@ class Request:
             assert self.alpha is not None
             found = oracle.reach(self.problems, self.alpha > 0, self.goals)
             return Reply(found.levels, found.by_candidate, found.worth)
-        if self.kind == "start":
-            return Reply(np.zeros(len(self)), states=oracle.start(self.problems))
-        if self.kind == "extend":
-            states, gains = oracle.extend(self.states, self.parents, self.positions, self.candidates)
-            return Reply(np.array(gains, dtype=np.float64), states=states)
         if self.kind == "score":
             scores = oracle.score(self.problems, self.choices)
-        elif self.kind == "terms":
-            scores = oracle.terms(self.problems, self.positions, self.choices)
         else:
             scores = oracle.without(self.problems, self.positions)
         return Reply(np.array(scores, dtype=np.float64))
@@ -303,17 +226,6 @@ class Reply:
     scores: Floats
     gradient: Floats | None = None
     worth: Floats | None = None
-    states: Any = None
-    rows: Ints | None = None  # where each row's state is in `states`, −1 for none; in order where nothing is said
-
-
-@dataclass(frozen=True)
-class Prefixes:
-    """States as wrappers hand them out: with the problem of each row, and where its state is (−1: it was not asked)."""
-
-    problems: Ints
-    states: Any
-    rows: Ints
 
 
 class Wrapper:
@@ -341,36 +253,6 @@ class Wrapper:
 
     def without(self, problems: Ints, positions: Ints) -> Floats:
         return self.ask(Request("without", problems, positions=positions)).scores
-
-    @property
-    def order(self) -> int:
-        """How many positions a term looks at."""
-        inner = innermost(self)
-        assert isinstance(inner, MarkovOracle)
-        return inner.order
-
-    def terms(self, problems: Ints, positions: Ints, windows: Choices) -> Floats:
-        return self.ask(Request("terms", problems, choices=windows, positions=positions)).scores
-
-    def start(self, problems: Ints) -> Prefixes:
-        return self._keep(problems, self.ask(Request("start", problems)))
-
-    def extend(self, states: Prefixes, parents: Ints, positions: Ints, candidates: Ints) -> tuple[Prefixes, Floats]:
-        problems, rows = states.problems[parents], states.rows[parents]
-        reply = self.ask(
-            Request("extend", problems, positions=positions, states=states.states, parents=rows, candidates=candidates)
-        )
-        return self._keep(problems, reply), reply.scores
-
-    def recombine(self, states: Prefixes) -> Sequence[Hashable] | Ints | None:
-        inner = innermost(self)
-        assert isinstance(inner, SequentialOracle)
-        keys = None if states.states is None else inner.recombine(states.states)
-        # The key of a row without a state means nothing: its gain is −inf.
-        return keys[states.rows] if isinstance(keys, np.ndarray) else keys and [keys[row] for row in states.rows]
-
-    def _keep(self, problems: Ints, reply: Reply) -> Prefixes:
-        return Prefixes(problems, reply.states, np.arange(len(problems)) if reply.rows is None else reply.rows)
 
     def pass_on(self, request: Request) -> Reply:
         """Hand a request to the oracle inside."""

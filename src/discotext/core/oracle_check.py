@@ -10,12 +10,10 @@ from discotext.core.arrays import Choices, Floats, Ints, segment_sum
 from discotext.core.oracle import (
     ApproximateOracle,
     BoundingOracle,
-    MarkovOracle,
     Oracle,
     RelaxedOracle,
     Reply,
     Request,
-    SequentialOracle,
     can,
     innermost,
 )
@@ -61,8 +59,7 @@ def check_oracle(
 
     Four laws, in this order: the same question has the same answer; a row's score does not depend on its neighbours in
     the call; a one-hot mixture scores as its choice; the gradient is the derivative, checked by central differences
-    along random directions inside the simplices. Before these, the terms of a `MarkovOracle` and the gains of a
-    `SequentialOracle` must add up to the score. An oracle that raises, or answers in the wrong shape or with numbers
+    along random directions inside the simplices. An oracle that raises, or answers in the wrong shape or with numbers
     that are not finite, breaks the law it is asked about.
 
     >>> from discotext.core.oracle import FunctionOracle
@@ -104,9 +101,6 @@ def first_broken_law(
             f"a row's score depends on the other rows of the call (gap {gaps['mixing_gap']:.1e}); is batch "
             "normalisation in training mode, or padding beyond a text's length not masked?"
         )
-    failure = find_wrong_sum(batch, oracle, problems, choices, scores, tolerance * scale)
-    if failure is not None:
-        return failure
     if can(oracle, BoundingOracle):
         failure = find_wrong_bound(batch, oracle, problems, choices, scores, rng)  # type: ignore[arg-type]
         if failure is not None:
@@ -126,43 +120,6 @@ def first_broken_law(
     gaps["gradient_gap"] = difference_gap(layout, problems, relaxed, rng, scale)
     if gaps["gradient_gap"] > 10 * tolerance:
         return f"the gradient is not the derivative of the relaxed score (relative gap {gaps['gradient_gap']:.1e})"
-    return None
-
-
-def find_wrong_sum(
-    batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, scores: Floats, tolerance: float
-) -> str | None:
-    """A sentence about a choice whose terms, or gains from left to right, do not add up to its score, or None."""
-    sums: dict[str, Floats] = {}
-    inside = np.arange(choices.shape[1]) < batch.sizes[problems][:, None]
-    rows, positions = np.nonzero(inside)
-    if can(oracle, MarkovOracle):
-        markov: MarkovOracle = oracle  # type: ignore[assignment]
-        padded = np.concatenate([np.zeros((len(choices), markov.order - 1), dtype=np.int32), choices], axis=1)
-        windows = padded[rows[:, None], positions[:, None] + np.arange(markov.order)]
-        terms = markov.terms(problems[rows], positions, windows)
-        sums["terms"] = np.zeros(len(problems))
-        np.add.at(sums["terms"], rows, terms)
-    if can(oracle, SequentialOracle):
-        sequential: SequentialOracle = oracle  # type: ignore[assignment]
-        total, at = np.zeros(len(problems)), np.arange(len(problems))
-        states = sequential.start(problems)
-        for position in range(choices.shape[1]):
-            going = np.flatnonzero(inside[:, position])
-            if len(going):
-                where = np.full(len(going), position)
-                states, gains = sequential.extend(states, at[going], where, choices[going, position].astype(np.int64))
-                total[going] += gains
-                at[going] = np.arange(len(going))
-        sums["gains"] = total
-    for name, found in sums.items():
-        wrong = np.flatnonzero((np.abs(found - scores) > tolerance) & (batch.sizes[problems] > 0))
-        if len(wrong):
-            row = int(wrong[0])
-            return (
-                f"the {name} of the choice {choices[row].tolist()} of problem {problems[row]} sum to {found[row]:g}, "
-                f"but its score is {scores[row]:g}"
-            )
     return None
 
 

@@ -1,14 +1,13 @@
-"""What is searched: one candidate per position, at most m changes, and optionally at most a total cost.
+"""What is searched: one candidate per position, and at most m changes.
 
-A `Problem` is pure shape. It knows how many candidates each position has, how many positions may change, and what each
-change costs, where changes have a cost; it knows neither words nor scores. Candidate 0 of a position is the original,
-so the all-zero choice is the text as it came. A `Batch` is many problems laid end to end: the paper stacks the weights
-of all candidates of all positions into one vector, and a batch of problems is the same vector, longer.
+A `Problem` is pure shape. It knows how many candidates each position has and how many positions may change, and neither
+words nor scores. Candidate 0 of a position is the original, so the all-zero choice is the text as it came. A `Batch` is
+many problems laid end to end: the paper stacks the weights of all candidates of all positions into one vector, and a
+batch of problems is the same vector, longer.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -21,17 +20,14 @@ from numpy.typing import NDArray
 from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, rank_in_group
 
 Number = TypeVar("Number", np.int64, np.float64)
-COST_TOLERANCE = 1e-9  # sums of costs are rounded, and a choice exactly at the limit is allowed
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Positions with candidates, a budget of changes, and optionally a limit on what the changes cost together.
+    """Positions with candidates, and a budget of changes.
 
     counts: candidates of each position, the original included, so at least 1 (and 1 means: may not change).
     budget: how many positions may hold something else than their original, from 0 to the number of positions.
-    costs: the cost of each candidate of each position, 0 for the original; None where changes cost nothing.
-    cost_limit: how much the chosen candidates may cost together.
 
     >>> Problem(counts=(3, 1, 2), budget=1).feasible_choices
     4
@@ -39,8 +35,6 @@ class Problem:
 
     counts: tuple[int, ...]
     budget: int
-    costs: tuple[tuple[float, ...], ...] | None = None
-    cost_limit: float = math.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", whole_numbers("counts", self.counts))
@@ -53,20 +47,13 @@ class Problem:
         n = len(self.counts)
         if not 0 <= self.budget <= n:
             raise ValueError(f"budget is {self.budget}, but the problem has {n} positions; choose 0 to {n}")
-        if not self.cost_limit >= 0:
-            raise ValueError(f"cost_limit is {self.cost_limit}; choose 0 or more")
-        if self.costs is not None:
-            check_costs(self.costs, self.counts)
 
     def __len__(self) -> int:
         return len(self.counts)
 
     @cached_property
     def feasible_choices(self) -> int:
-        """How many choices keep within the budget: the elementary symmetric sums of k_i − 1, added up to the budget.
-
-        Costs are not looked at, so this is an upper bound where they are limited.
-        """
+        """How many choices keep within the budget: the elementary symmetric sums of k_i − 1, added up to the budget."""
         return self._count(None)
 
     def has_at_most(self, choices: float) -> bool:
@@ -83,15 +70,6 @@ class Problem:
                 if enough is not None and sum(by_changes) > enough:
                     break
         return sum(by_changes)
-
-
-def check_costs(costs: Sequence[Sequence[float]], counts: Sequence[int]) -> None:
-    """Raise ValueError unless there is a cost for each candidate, 0 for the originals and none below 0."""
-    if tuple(map(len, costs)) != tuple(counts):
-        raise ValueError(f"costs are given for {[len(one) for one in costs]} candidates, but counts is {list(counts)}")
-    for position, one in enumerate(costs):
-        if one[0] != 0 or not all(cost >= 0 for cost in one):
-            raise ValueError(f"position {position} costs {list(one)}; the first must be 0, the others 0 or more")
 
 
 def whole_numbers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -112,8 +90,6 @@ class Batch:
     counts: (N,) candidates of every position of every problem.
     sizes: (B,) positions of every problem.
     budgets: (B,) changes allowed in every problem.
-    costs: flat, what each candidate costs; None where no problem limits costs.
-    cost_limits: (B,) what the chosen candidates of each problem may cost together; None likewise.
 
     A *flat* array has K = Σ counts entries, one per candidate; a *dense* one is (B, n_max), one entry per position.
 
@@ -125,23 +101,15 @@ class Batch:
     counts: Ints
     sizes: Ints
     budgets: Ints
-    costs: Floats | None = None
-    cost_limits: Floats | None = None
 
     @classmethod
     def of(cls, problems: Iterable[Problem]) -> Batch:
         """Lay problems end to end."""
         listed = [problems] if isinstance(problems, Problem) else list(problems)
-        costs, limits = None, None
-        if any(problem.costs is not None and problem.cost_limit < math.inf for problem in listed):
-            costs = np.array([cost for problem in listed for cost in list_costs(problem)], dtype=np.float64)
-            limits = np.array([problem.cost_limit for problem in listed], dtype=np.float64)
         return cls(
             counts=np.array([count for problem in listed for count in problem.counts], dtype=np.int64),
             sizes=np.array([len(problem) for problem in listed], dtype=np.int64),
             budgets=np.array([problem.budget for problem in listed], dtype=np.int64),
-            costs=costs,
-            cost_limits=limits,
         )
 
     def __len__(self) -> int:
@@ -150,12 +118,7 @@ class Batch:
     def __getitem__(self, number: int) -> Problem:
         number = range(len(self))[number]
         first, last = self.first_position[number], self.first_position[number + 1]
-        counts, budget = tuple(self.counts[first:last].tolist()), int(self.budgets[number])
-        if self.costs is None or self.cost_limits is None:
-            return Problem(counts, budget)
-        flat = self.costs[self.first_candidate[number] : self.first_candidate[number + 1]]
-        costs = tuple(tuple(part.tolist()) for part in np.split(flat, np.cumsum(counts)[:-1])) if counts else ()
-        return Problem(counts, budget, costs, float(self.cost_limits[number]))
+        return Problem(tuple(self.counts[first:last].tolist()), int(self.budgets[number]))
 
     def same_shapes(self, other: Batch) -> bool:
         """Whether both have the same positions and candidates, whatever their budgets."""
@@ -225,10 +188,7 @@ class Batch:
         """
         rows = np.asarray(problems, dtype=np.int64)
         positions = ranges(self.first_position[rows], self.sizes[rows])
-        if self.costs is None or self.cost_limits is None:
-            return Batch(self.counts[positions], self.sizes[rows], self.budgets[rows])
-        costs, limits = self.costs[self.flat_rows(rows)], self.cost_limits[rows]
-        return Batch(self.counts[positions], self.sizes[rows], self.budgets[rows], costs, limits)
+        return Batch(self.counts[positions], self.sizes[rows], self.budgets[rows])
 
     def with_budgets(self, budgets: Ints) -> Batch:
         """The same problems with other budgets."""
@@ -263,36 +223,11 @@ class Batch:
         return alpha
 
     def infeasible(self, choices: Choices) -> Bools:
-        """(B,) True where a choice names a candidate that is not there, or changes or costs more than is allowed."""
+        """(B,) True where a choice names a candidate that is not there, or changes more than is allowed."""
         inside = choices[:, : self.n_max]
         beyond = (choices[:, self.n_max :] != 0).any(axis=1)
         out_of_range = ((inside < 0) | (inside >= np.maximum(self.dense_counts, 1))).any(axis=1)
-        wrong = beyond | out_of_range | (count_changes(choices) > self.budgets)
-        if self.costs is not None:
-            # Only choices that exist have a cost.
-            real = np.where(np.asarray(out_of_range)[:, None], 0, inside)
-            wrong |= self.room(real) < 0
-        return np.asarray(wrong)
-
-    def room(self, choices: Choices) -> Floats:
-        """(B,) how much more each choice may cost; infinite where costs are not limited."""
-        if self.costs is None or self.cost_limits is None:
-            return np.full(len(self), np.inf)
-        spent = self.dense_costs(choices).sum(axis=1)
-        return np.asarray(self.cost_limits + COST_TOLERANCE - spent)
-
-    def dense_costs(self, choices: Choices) -> Floats:
-        """(B, n_max) what the chosen candidate of each position costs; 0 where costs are not limited."""
-        if self.costs is None:
-            return np.zeros((len(self), self.n_max))
-        return self.dense(self.costs[self.chosen(choices)], 0.0)
-
-
-def list_costs(problem: Problem) -> Iterable[float]:
-    """The costs of all candidates of a problem, 0 where it has none."""
-    if problem.costs is None:
-        return [0.0] * sum(problem.counts)
-    return [cost for position in problem.costs for cost in position]
+        return np.asarray(beyond | out_of_range | (count_changes(choices) > self.budgets))
 
 
 def count_changes(choices: Choices) -> Ints:

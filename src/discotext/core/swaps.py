@@ -43,20 +43,11 @@ def all_swaps(layout: Batch) -> Swaps:
 
 
 def additions(layout: Batch, choices: Choices) -> Swaps:
-    """The swaps that change one more position, in rows that have budget left, and that the row can afford."""
+    """The swaps that change one more position, in rows that have budget left."""
     swaps = all_swaps(layout)
     room = (choices != 0).sum(axis=1) < layout.budgets
     unchanged = choices[swaps.rows, swaps.positions] == 0
-    return affordable(layout, choices, swaps.take(room[swaps.rows] & unchanged & (swaps.candidates > 0)))
-
-
-def affordable(layout: Batch, choices: Choices, swaps: Swaps) -> Swaps:
-    """The swaps after which a row still keeps its limit on costs."""
-    if layout.costs is None:
-        return swaps
-    places = layout.starts[layout.first_position[swaps.rows] + swaps.positions]
-    added = layout.costs[places + swaps.candidates] - layout.costs[places + choices[swaps.rows, swaps.positions]]
-    return swaps.take(added <= layout.room(choices)[swaps.rows])
+    return swaps.take(room[swaps.rows] & unchanged & (swaps.candidates > 0))
 
 
 def score_swaps(oracle: Oracle, problems: Ints, choices: Choices, swaps: Swaps) -> Floats:

@@ -2,8 +2,6 @@
 
 `solve` stacks them as Cached(Chunked(Guarded(Counted(oracle)))): cached answers are not counted, limits and the clock
 are checked before each call that really happens, and an error is caught where it occurs. Each can be used alone.
-
-States of prefixes (`SequentialOracle`) belong to the call that made them, so such calls are never split.
 """
 
 from __future__ import annotations
@@ -16,8 +14,6 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.oracle import (
-    STATEFUL,
-    STEPWISE,
     Oracle,
     PaddingOracle,
     PricedOracle,
@@ -59,8 +55,6 @@ class Chunked(Wrapper):
         if not len(request):
             # A question about nothing is answered here: many models cannot take an empty batch.
             return join(request, [], self.batch)
-        if request.kind in STATEFUL:
-            return self.pass_on(request)
         lengths = request.lengths(self.batch)
         pending = self._groups(lengths)[::-1]
         parts: list[tuple[Ints, Reply]] = []
@@ -115,23 +109,11 @@ def join(request: Request, parts: list[tuple[Ints, Reply]], batch: Batch) -> Rep
     if request.alpha is not None:
         layout = batch.take(request.problems)
         flat = {name: np.zeros(len(request.alpha)) for name in ("gradient", "worth")[: 1 + (request.kind == "reach")]}
-    if request.kind in STATEFUL:
-        return join_states(request, parts)
     for rows, reply in parts:
         scores[rows] = reply.scores
         for name, values in flat.items():
             values[layout.flat_rows(rows)] = reply.gradient if name == "gradient" else reply.worth
     return Reply(scores, flat.get("gradient"), flat.get("worth"))
-
-
-def join_states(request: Request, parts: list[tuple[Ints, Reply]]) -> Reply:
-    """The reply to those rows of a request that were asked; the others get −inf and no state."""
-    scores, rows, states = np.full(len(request), -np.inf), np.full(len(request), -1), None
-    if parts:
-        ((asked, reply),) = parts  # states of several calls cannot be put together
-        scores[asked], states = reply.scores, reply.states
-        rows[asked] = np.arange(len(asked)) if reply.rows is None else reply.rows
-    return Reply(scores, states=states, rows=rows)
 
 
 class Guarded(Wrapper):
@@ -165,10 +147,6 @@ class Guarded(Wrapper):
             elif len(rows) > 1:
                 middle = len(rows) // 2
                 pending += [rows[middle:], rows[:middle]]
-        if request.kind in STATEFUL and len(parts) > 1:
-            # States of several calls cannot be put together: what has not failed is asked for again, in one call.
-            rows = np.flatnonzero(~self._failed[request.problems])
-            parts = [(rows, self.pass_on(request.take(rows, self.batch)))]
         joined = join(request, parts, self.batch)
         joined.scores[self._failed[request.problems]] = -np.inf
         return joined
@@ -240,10 +218,9 @@ def check_shapes(request: Request, reply: Reply) -> None:
 class Counted(Wrapper):
     """Counts, per problem, the forwards and backwards that reach the model, and stops at a limit.
 
-    A gradient is one forward and one backward, unless the oracle says otherwise (`PricedOracle`). Reading one more word
-    of a text of n words (`Request.steps`) is the n-th part of a forward. A row beyond its problem's limit, or after the
-    deadline, is not asked: it gets −inf, and the problem is `exhausted`. `seconds` is the time spent inside, shared by
-    a call's rows.
+    A gradient is one forward and one backward, unless the oracle says otherwise (`PricedOracle`). A row beyond its
+    problem's limit, or after the deadline, is not asked: it gets −inf, and the problem is `exhausted`. `seconds` is the
+    time spent inside, shared by a call's rows.
 
     max_forwards, max_backwards: for each problem. deadline: on the clock, in seconds.
     """
@@ -265,7 +242,6 @@ class Counted(Wrapper):
         self.forwards: Ints = np.zeros(len(batch), dtype=np.int64)
         self.backwards: Ints = np.zeros(len(batch), dtype=np.int64)
         self.bounds: Ints = np.zeros(len(batch), dtype=np.int64)  # of the forwards, those that were bounds
-        self.steps: Ints = np.zeros(len(batch), dtype=np.int64)  # words read one at a time
         self.exhausted: Bools = np.zeros(len(batch), dtype=bool)
         self.seconds: Floats = np.zeros(len(batch))
 
@@ -299,7 +275,6 @@ class Counted(Wrapper):
     def _send(self, request: Request, forwards: Ints, backwards: Ints) -> Reply:
         np.add.at(self.forwards, request.problems, forwards)
         np.add.at(self.backwards, request.problems, backwards)
-        np.add.at(self.steps, request.problems, request.steps())
         if request.kind == "reach":
             np.add.at(self.bounds, request.problems, forwards)
         began = self.clock()
@@ -320,11 +295,6 @@ class Counted(Wrapper):
         inner = innermost(self.oracle)
         if isinstance(inner, PricedOracle):
             return inner.cost(request)
-        if request.kind in STEPWISE:
-            # Of the words read so far, every n-th begins another forward.
-            steps, n = request.steps(), np.maximum(self.batch.sizes[request.problems], 1)
-            read = self.steps[request.problems] + running_total(request.problems, steps)
-            return (read + n - 1) // n - (read - steps + n - 1) // n, np.zeros_like(steps)
         ones = np.ones(len(request), dtype=np.int64)
         return ones, ones if request.kind == "relaxed" else np.zeros_like(ones)
 

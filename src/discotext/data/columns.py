@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from discotext.data.labels import list_some, shorten
+from discotext.data.labels import list_some, show
 
-TEXT_NAMES = ("text", "sentence", "review", "content", "question")
+USUAL_NAMES = {
+    "text": ("text", "sentence", "review", "content", "question"),
+    "label": ("label", "labels", "class", "target", "category", "sentiment"),
+}
+# What else may be done where no column has a usual name.
+OTHERWISE = {
+    "text": "; pairs of texts are not supported, one is read of a row",
+    "label": ", or, to attack texts without labels, use --unlabelled (in Python, pass a list of the texts alone)",
+}
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
-LABEL_NAMES = ("label", "labels", "class", "target", "category", "sentiment")
-WITHOUT_LABELS = "or, to attack texts without labels, use --unlabelled (in Python, pass a list of the texts alone)"
 
 
 class Columns(NamedTuple):
     """How a user wants data to be read.
 
     text, label: the columns of the texts and the labels, if given. rename: other labels for some of those in the data.
-    unlabelled: whether a victim's own predictions are the labels.
+    unlabelled: whether a victim's predictions are the labels.
     """
 
     text: str | None = None
@@ -53,13 +60,10 @@ def choose_columns(
     >>> choose_columns(["id", "Review", "sentiment"], None, None, "reviews.csv")
     ('Review', 'sentiment')
     """
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
-            raise ValueError(f"{where} has two columns named {shorten(column)}; rename one of them")
-        seen.add(column)
-    text = _choose_column(columns, text_column, TEXT_NAMES, "text", where)
-    label = _choose_column(columns, label_column, LABEL_NAMES, "label", where)
+    if twice := [column for column, times in Counter(columns).items() if times > 1]:
+        raise ValueError(f"{where} has two columns named {show(twice[0])}; rename one of them")
+    text = choose_column(columns, text_column, "text", where)
+    label = choose_column(columns, label_column, "label", where)
     if text == label:
         raise ValueError(f"{where}: the column {text!r} is given for both the text and the label; choose two columns")
     return text, label
@@ -73,40 +77,32 @@ def choose_text_and_label(
     >>> choose_text_and_label(["id", "Review"], None, None, "reviews.csv")
     ('Review',)
     """
-    if label_column is not None or any(column.strip().lower() in LABEL_NAMES for column in columns):
+    if label_column is not None or any(column.strip().lower() in USUAL_NAMES["label"] for column in columns):
         return choose_columns(columns, text_column, label_column, where)
-    return (choose_text_column(columns, text_column, where),)
+    return (choose_column(columns, text_column, "text", where),)
 
 
-def choose_text_column(columns: Sequence[str], text_column: str | None, where: str) -> str:
-    """Choose the column of the texts, where labels are not needed.
+def choose_column(columns: Sequence[str], wanted: str | None, role: Literal["text", "label"], where: str) -> str:
+    """Choose the column with this role: the one wanted, or the only one with a usual name.
 
-    >>> choose_text_column(["id", "Review"], None, "reviews.csv")
+    >>> choose_column(["id", "Review"], None, "text", "reviews.csv")
     'Review'
     """
-    return _choose_column(columns, text_column, TEXT_NAMES, "text", where)
-
-
-def _choose_column(columns: Sequence[str], wanted: str | None, usual: Sequence[str], role: str, where: str) -> str:
-    there = "its columns are " + list_some([shorten(column) for column in columns]) + _suggest_separator(columns)
-    option = f"--{role}-column ({role}_column in Python)"
+    there = "its columns are " + list_some([show(column) for column in columns]) + _suggest_separator(columns)
+    option = f"choose one with --{role}-column ({role}_column in Python)"
+    if wanted in columns:
+        return str(wanted)
     if wanted is not None:
-        if wanted in columns:
-            return wanted
         found = [column for column in columns if column.lower() == wanted.lower()]
         if len(found) != 1:
-            raise ValueError(f"{where} has no column {shorten(wanted)}; {there}: choose one with {option}")
+            raise ValueError(f"{where} has no column {show(wanted)}; {there}: {option}")
         return found[0]
-    found = [column for column in columns if column.strip().lower() in usual]
+    found = [column for column in columns if column.strip().lower() in USUAL_NAMES[role]]
     if not found:
-        without = (
-            f", {WITHOUT_LABELS}" if role == "label" else "; pairs of texts are not supported, one is read of a row"
-        )
-        usually = f"{where} has no column with a usual name for the {role}; {there}: choose one with {option}"
-        raise ValueError(usually + without)
+        raise ValueError(f"{where} has no column with a usual name for the {role}; {there}: {option}{OTHERWISE[role]}")
     if len(found) > 1:
         several = list_some([*map(repr, found)])
-        raise ValueError(f"{where}: the columns {several} could each be the {role}; choose one with {option}")
+        raise ValueError(f"{where}: the columns {several} could each be the {role}; {option}")
     return found[0]
 
 
@@ -126,6 +122,6 @@ def pick(record: Any, columns: Sequence[str], where: str) -> list[Any]:
         raise ValueError(f'{where}: expected an object such as {{"text": "…", "label": 1}}, found {kind}')
     for column in columns:
         if column not in record:
-            keys = list_some([shorten(key) for key in record]) or "no values"
+            keys = list_some([show(key) for key in record]) or "no values"
             raise ValueError(f"{where}: {column!r} is missing; this row has {keys}")
     return [record[column] for column in columns]

@@ -9,7 +9,8 @@ rows are chosen depends only on the seed, and they stay in their original order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,9 +27,9 @@ from discotext.data.labels import (
     match_classes,
     number_labels,
     rename_labels,
-    shorten,
+    show,
 )
-from discotext.data.rows import LINES, ONE_TEXT, Places, find_fault, get_max_bytes, is_blank, report_blank
+from discotext.data.rows import LINES, ONE_TEXT, find_fault, get_max_bytes, is_blank, report_blank
 
 SOURCE_NAMES = {"-": "standard input", "given": "the examples"}  # how messages refer to these sources
 
@@ -82,36 +83,32 @@ class Examples:
         labels: Sequence[Any] | Ints,
         names: Sequence[str] | None = None,
         source: str = "given",
-        rows: Sequence[int | str] | None = None,
+        place: Callable[[int], str] | None = None,
         rename: Mapping[str, str] | None = None,
     ) -> Examples:
         """Make examples from texts and labels (see `discotext.data.labels`), and check them.
 
         names: the class names if they are known, such as a victim's; then all rows may be of one class.
-        rows: for messages, the line number of each row, or where it is in words [default: rows are numbered from 1].
+        place: says where a row is, for messages [default: "row 1", …].
         rename: other labels for some of those given, such as {"good": "positive"}.
         """
         texts, labels = to_list(texts), to_list(labels)
-        where = SOURCE_NAMES.get(source, source)
+        where, filled = SOURCE_NAMES.get(source, source), list(range(len(texts)))
 
-        places: Sequence[int | str] = Places(range(1, len(texts) + 1), "row") if rows is None else rows
-
-        def describe_row(row: int) -> str:
-            place = places[row]
-            return place if isinstance(place, str) else f"line {place}"
+        def find_place(row: int) -> str:
+            return f"row {filled[row] + 1}" if place is None else place(filled[row])
 
         def make_error(row: int | None, what: str) -> ValueError:
-            return ValueError(f"{where}: {what}" if row is None else f"{where}, {describe_row(row)}: {what}")
+            return ValueError(f"{where}: {what}" if row is None else f"{where}, {find_place(row)}: {what}")
 
         if len(texts) != len(labels):
             raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
         if not texts:
             raise make_error(None, "there are no rows; expected a text and a label in each")
         if blank := [row for row, text in enumerate(texts) if is_blank(text)]:
-            report_blank(len(blank), len(texts), describe_row(blank[0]), where)
-            filled = sorted({*range(len(texts))} - {*blank})
+            report_blank(len(blank), len(texts), find_place(blank[0]), where)
+            filled = sorted({*filled} - {*blank})
             texts, labels = [texts[row] for row in filled], [labels[row] for row in filled]
-            places = [places[row] for row in filled]
         longest = get_max_bytes() // LINES
         for row, text in enumerate(texts):
             if fault := find_fault(text, longest):
@@ -200,7 +197,7 @@ def to_list(values: Any) -> list[Any]:
     """Convert an array, a series or any other sequence to a list of Python values."""
     found = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(found, str | bytes):
-        raise TypeError(f"expected a sequence of texts or labels, found a single string, {shorten(found)}")
+        raise TypeError(f"expected a sequence of texts or labels, found a single string, {show(found)}")
     return list(found)
 
 
@@ -212,8 +209,7 @@ def list_texts(thing: Any) -> list[Any] | None:
     >>> list_texts(np.array(["fine film", "dull film"])), list_texts([("fine film", 1)])
     (['fine film', 'dull film'], None)
     """
-    several = isinstance(thing, Sequence) or hasattr(thing, "tolist") or hasattr(thing, "to_list")
-    if not several or isinstance(thing, str | bytes):
+    if not isinstance(thing, Collection) or isinstance(thing, str | bytes | Set) or _find_columns(thing) is not None:
         return None
     found = to_list(thing)
     if not any(isinstance(one, str) for one in found):
@@ -222,10 +218,18 @@ def list_texts(thing: Any) -> list[Any] | None:
         return None
     if isinstance(thing, tuple) and len(thing) == 2:
         raise ValueError(
-            f"the data is a pair of {shorten(found[0])} and {shorten(found[1])}; give two lists, such as "
+            f"the data is a pair of {show(found[0])} and {show(found[1])}; give two lists, such as "
             "([text], [label]), or a list of texts without labels"
         )
     return found
+
+
+def _find_columns(thing: Any) -> Iterable[Any] | None:
+    """The columns of a mapping, a data frame or a `datasets.Dataset`; None for everything else."""
+    if isinstance(thing, Mapping):
+        return thing.keys()
+    found = (getattr(thing, name, None) for name in ("column_names", "columns"))
+    return next((columns for columns in found if columns is not None), None)
 
 
 def make_examples(
@@ -250,31 +254,31 @@ def make_examples(
     if isinstance(thing, Examples):
         return thing if names is None else thing.match(names)
     if isinstance(thing, str | bytes):
-        raise TypeError(f"{shorten(thing)} is a string, not examples; `load_data` reads files and named data sets")
-    columns = getattr(thing, "column_names", None)
-    if isinstance(columns, Mapping):
-        raise ValueError(f"{where}: there are several splits, {list_some([*map(repr, columns)])}; choose one of them")
-    if columns is None:
-        columns = thing.keys() if isinstance(thing, Mapping) else getattr(thing, "columns", None)
+        raise TypeError(f"{show(thing)} is a string, not examples; `load_data` reads files and named data sets")
+    if isinstance(thing, Mapping) and thing and all(_find_columns(one) is not None for one in thing.values()):
+        raise ValueError(f"{where}: there are several splits, {list_some([*map(repr, thing)])}; choose one of them")
+    columns = _find_columns(thing)
     if columns is not None:
         # A column name may be a number; messages and options refer to it as a string.
         original = {str(column): column for column in columns}
-        text, label = choose_columns([str(column) for column in columns], text_column, label_column, where)
-        feature = (getattr(thing, "features", None) or {}).get(label) if hasattr(thing, "column_names") else None
-        classes = getattr(feature, "names", None)
-        found = Examples.of(thing[original[text]], thing[original[label]], classes or names, source)
-        return found.match(names) if classes and names else found
+        text, label = choose_columns(list(map(str, columns)), text_column, label_column, where)
+        texts, labels = thing[original[text]], thing[original[label]]
+        datasets = sys.modules.get("datasets")
+        if datasets is not None and not isinstance(thing, Mapping) and isinstance(thing, datasets.Dataset):
+            feature = thing.features[label]
+            if isinstance(feature, datasets.ClassLabel):
+                found = Examples.of(texts, labels, feature.names, source)
+                return found if names is None else found.match(names)
+        return Examples.of(texts, labels, names, source)
     if isinstance(thing, tuple) and len(thing) == 2:
         return Examples.of(thing[0], thing[1], names, source)
     rows = list(thing)
     if rows and isinstance(rows[0], Mapping):
         chosen = choose_columns(list(rows[0]), text_column, label_column, where)
-        pairs = [pick(row, chosen, f"{where}, row {number}") for number, row in enumerate(rows, start=1)]
-    else:
-        pairs = rows
-        for number, row in enumerate(rows, start=1):
-            if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 2:
-                raise ValueError(
-                    f"{where}, row {number}: expected a text and a label, found {shorten(row)}; a text is {ONE_TEXT}"
-                )
-    return Examples.of([pair[0] for pair in pairs], [pair[1] for pair in pairs], names, source)
+        rows = [pick(row, chosen, f"{where}, row {number}") for number, row in enumerate(rows, start=1)]
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 2:
+            raise ValueError(
+                f"{where}, row {number}: expected a text and a label, found {show(row)}; a text is {ONE_TEXT}"
+            )
+    return Examples.of([row[0] for row in rows], [row[1] for row in rows], names, source)

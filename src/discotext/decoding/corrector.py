@@ -7,25 +7,23 @@ about many sentences at once; what a text becomes does not depend on the others 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.arrays import Choices
 from discotext.core.solution import Solution, Status
-from discotext.decoding.code_blocks import CodeBlocks, Span
 from discotext.decoding.network import make_batch
 from discotext.decoding.oracle import NetworkOracle, make_oracle
-from discotext.decoding.spelling import Speller
-from discotext.decoding.text import SLACK, Passage, make_passages
-from discotext.language.model import LanguageModel, NGramModel, SequentialModel
-from discotext.language.ngram import BackoffModel
+from discotext.decoding.passages import CodeBlocks, Passage, Span, make_passages
+from discotext.decoding.paths import PrefixBeam, Viterbi
+from discotext.decoding.speller import Speller
+from discotext.models.model import LanguageModel, NGramModel, SequentialModel
+from discotext.models.ngram import BackoffModel
 from discotext.search.loop import solve
 from discotext.search.solver import Solver
-from discotext.solvers.greedy import Greedy
-from discotext.solvers.prefix_beam import PrefixBeam
-from discotext.solvers.viterbi import Viterbi
+from discotext.solvers import Greedy
 from discotext.support.plain_text import shorten
 from discotext.text.words import Words, compute_budget, split
 
@@ -35,9 +33,9 @@ SHOWN = 5  # alternatives of a change that are told
 
 
 @dataclass(frozen=True)
-class Change:
-    """One correction. start, end: characters of the original text. margin: by how much the text would score worse with
-    the old word. alternatives: other candidates, with how much worse than the new word each is."""
+class Correction:
+    """One change. start, end: The characters of the original text. margin: By how much the text would score worse with
+    the old word. alternatives: Other candidates, with how much worse than the new word each is."""
 
     start: int
     end: int
@@ -46,8 +44,8 @@ class Change:
     margin: float
     alternatives: tuple[tuple[str, float], ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """The change as JSON."""
+    def as_json(self) -> dict[str, Any]:
+        """The change as JSON can hold it."""
         return {
             "start": self.start,
             "end": self.end,
@@ -59,27 +57,27 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Correction:
+class Corrected:
     """A text after correction.
 
-    score, original_score: of its sentences that had candidates, corrected and as they were. proved: whether no allowed
-    choice of candidates scores higher.
+    score, original_score: The scores of its sentences that had candidates, corrected and as they were. proved: Whether
+    no allowed choice of candidates scores higher.
     """
 
     original: str
     text: str
     words: int
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Correction, ...] = ()
     score: float = 0.0
     original_score: float = 0.0
     proved: bool = True
 
     def __repr__(self) -> str:
         changes = "1 change" if len(self.changes) == 1 else f"{len(self.changes):,} changes"
-        return f"Correction({shorten(self.text, 100)!r}, {changes} in {self.words:,} words)"
+        return f"Corrected({shorten(self.text, 100)!r}, {changes} in {self.words:,} words)"
 
-    def as_dict(self, id: str) -> dict[str, Any]:
-        """The correction as JSON."""
+    def as_json(self, id: str) -> dict[str, Any]:
+        """The result as JSON can hold it."""
         status = Status.OPTIMAL if self.proved else Status.IMPROVED if self.changes else Status.UNCHANGED
         return {
             "id": id,
@@ -89,40 +87,49 @@ class Correction:
             "original_score": round(self.original_score, 6),
             "status": status.name.lower(),
             "proved": self.proved,
-            "changes": [change.as_dict() for change in self.changes],
+            "changes": [change.as_json() for change in self.changes],
             "nbest": [{"text": self.text, "score": round(self.score, 6)}],
         }
 
     def show_changes(self) -> str:
         """The text with what was taken out and put in, as wdiff writes it: [-old-]{+new+}."""
-        pieces, at = [], 0
-        for change in self.changes:
-            pieces += [self.original[at : change.start], f"[-{change.old}-]{{+{change.new}+}}"]
-            at = change.end
-        return "".join([*pieces, self.original[at:]])
+        return replace_spans(self.original, [(c.start, c.end, f"[-{c.old}-]{{+{c.new}+}}") for c in self.changes])
+
+
+def replace_spans(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """A text with other words at some places, given in their order.
+
+    >>> replace_spans("a god film", [(2, 5, "good")])
+    'a good film'
+    """
+    pieces, at = [], 0
+    for start, end, new in changes:
+        pieces += [text[at:start], new]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 @dataclass
 class Corrector:
     """Corrects spelling. The first n-gram model gives the vocabulary; all models decide, by their weights.
 
-    confusions: pairs of the user's own, as `read_confusions` returns them. margin: how much better a change must be, in
-    natural logarithms. budget: the share of the words of each sentence that may change, None for no limit. words: their
-    number instead.
+    confusions: Pairs of a user, as `read_confusions` returns them. margin: How much better a change must be, in natural
+    logarithms. budget: The share of the words of each sentence that may change; words: or how many. All may if both are
+    None.
 
-    >>> from discotext.language.kneser_ney import train_kneser_ney
-    >>> model = train_kneser_ney([["a", "really", "good", "film"]] * 9, order=2, least=1)
-    >>> Corrector([model]).correct("A realy good film!").text
-    'A really good film!'
+    >>> from discotext.models.kneser_ney import train_kneser_ney
+    >>> sentences = ["my sister went home", "my sister went to school"]
+    >>> model = train_kneser_ney([line.split() for line in sentences * 3], order=2, least=1)
+    >>> Corrector([model], margin=0.0).correct("My siter, went home!").text
+    'My sister, went home!'
     """
 
     models: Sequence[LanguageModel]
     weights: Sequence[float] | None = None
-    confusions: Mapping[str, Mapping[str, float]] | None = None
+    confusions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     margin: float = MARGIN
     budget: float | None = None
     words: int | None = None
-    speller: Speller = field(init=False)
 
     def __post_init__(self) -> None:
         first = next((model for model in self.models if isinstance(model, BackoffModel)), None)
@@ -130,55 +137,54 @@ class Corrector:
             names = ", ".join(model.name for model in self.models) or "none"
             raise ValueError(
                 f"the language models are {names}; spelling needs an n-gram model for its vocabulary: add one trained "
-                "by discotext train-lm, an ARPA file, or pocketsphinx"
+                "by discotext train-lm, or an ARPA file"
             )
         if self.words is not None and self.words < 0:
             raise ValueError(f"at most {self.words} words may change; choose 0 or more")
         self.speller = Speller(first, self.confusions)
 
-    def correct(self, text: str) -> Correction:
+    def correct(self, text: str) -> Corrected:
         """Correct one text."""
         return next(iter(self.correct_all([text])))
 
-    def correct_all(self, texts: Iterable[str], blocks: CodeBlocks | None = None) -> Iterator[Correction]:
+    def correct_all(self, texts: Iterable[str], blocks: CodeBlocks | None = None) -> Iterator[Corrected]:
         """Correct texts one after another, as they come; only a group of them is in memory.
 
-        blocks: if the texts are the lines of one document, with their ends, what finds its blocks of code.
+        blocks: If the texts are the lines of one document, with their ends, what finds its blocks of code.
         """
         group: list[Words] = []
         code: list[list[Span]] = []
-        many = 0
         for text in texts:
             group.append(split(text))
             code.append((CodeBlocks() if blocks is None else blocks).read(text))
-            many += len(group[-1])
-            if many >= WORDS_AT_ONCE:
+            if sum(map(len, group)) >= WORDS_AT_ONCE:
                 yield from self._correct_group(group, code)
-                group, code, many = [], [], 0
-        if group:
-            yield from self._correct_group(group, code)
+                group, code = [], []
+        yield from self._correct_group(group, code)
 
-    def _correct_group(self, texts: Sequence[Words], code: Sequence[Sequence[Span]]) -> list[Correction]:
-        passages = make_passages(texts, self.speller, self.margin, SLACK, code)
-        changes: list[list[Change]] = [[] for _ in texts]
+    def _correct_group(self, texts: Sequence[Words], code: Sequence[Sequence[Span]]) -> Iterator[Corrected]:
+        passages = make_passages(texts, self.speller, self.margin, blocks=code)
+        changes: list[list[Correction]] = [[] for _ in texts]
         solutions: list[list[Solution]] = [[] for _ in texts]
-        if passages:
-            for passage, found, solution in self._decode(passages, texts):
-                changes[passage.text] += found
-                solutions[passage.text].append(solution)
-        return [_apply(text, changes[number], solutions[number]) for number, text in enumerate(texts)]
-
-    def _decode(
-        self, passages: Sequence[Passage], texts: Sequence[Words]
-    ) -> Iterator[tuple[Passage, list[Change], Solution]]:
         networks = [passage.network for passage in passages]
         batch = make_batch(networks, [self._find_budget(passage) for passage in passages])
         oracle = make_oracle(networks, batch, self.models, self.weights)
-        solutions = solve(batch, oracle, self._pick_solver())
-        for number, (passage, solution) in enumerate(zip(passages, solutions, strict=True)):
-            changed = np.flatnonzero(solution.choice)
-            found = _explain(oracle, number, passage, texts[passage.text], solution.choice, changed)
-            yield passage, found, solution
+        found = solve(batch, oracle, self._pick_solver()) if networks else []
+        for passage, solution in zip(passages, found, strict=True):
+            solutions[passage.text].append(solution)
+        for number, change in list_corrections(oracle, passages, texts, [one.choice for one in found]):
+            changes[number].append(change)
+        for number, text in enumerate(texts):
+            original, made = str(text), sorted(changes[number], key=lambda one: one.start)
+            yield Corrected(
+                original,
+                replace_spans(original, [(one.start, one.end, one.new) for one in made]),
+                len(text),
+                tuple(made),
+                sum(one.score for one in solutions[number]),
+                sum(one.original_score for one in solutions[number]),
+                all(one.proved for one in solutions[number]),
+            )
 
     def _pick_solver(self) -> Solver:
         """Exact search where all models are n-grams, a beam where all read from left to right, else one by one."""
@@ -193,52 +199,31 @@ class Corrector:
         return positions if self.budget is None else min(compute_budget(words, self.budget), positions)
 
 
-def _explain(
-    oracle: NetworkOracle, number: int, passage: Passage, text: Words, choice: Choices, changed: Ints
-) -> list[Change]:
-    """The changes of a sentence, each with its margin and the alternatives."""
-    if not len(changed):
-        return []
-    rows, owners = [], []
-    for position in changed.tolist():
-        for candidate in range(len(passage.network.positions[position])):
-            row = choice.copy()
+def list_corrections(
+    oracle: NetworkOracle, passages: Sequence[Passage], texts: Sequence[Words], choices: Sequence[Choices]
+) -> Iterator[tuple[int, Correction]]:
+    """The changes of sentences, with the numbers of their texts; each has its margin and the alternatives."""
+    places = [(number, int(at)) for number, choice in enumerate(choices) for at in np.flatnonzero(choice)]
+    if not places:
+        return
+    # Every other candidate of a changed position in its place, all in one call.
+    owners, rows = [], []
+    for number, position in places:
+        for candidate in range(len(passages[number].network.positions[position])):
+            row = np.zeros(oracle.batch.n_max, dtype=np.int32)
+            row[: len(choices[number])] = choices[number]
             row[position] = candidate
+            owners.append(number)
             rows.append(row)
-            owners.append((position, candidate))
-    scores: Floats = oracle.score(np.full(len(rows), number), np.array(rows, dtype=np.int32))
-    by_place = dict(zip(owners, scores.tolist(), strict=True))
-    spans, found = text.spans(), []
-    for position in changed.tolist():
+    scores, at = oracle.score(np.array(owners), np.stack(rows)), 0
+    for number, position in places:
+        passage, chosen = passages[number], int(choices[number][position])
         alternatives = passage.network.positions[position]
-        best = by_place[position, int(choice[position])]
-        start, end = spans[passage.words[position]][0], spans[passage.words[position + 1] - 1][1]
-        others = [
-            (one.word, by_place[position, candidate] - best)
-            for candidate, one in enumerate(alternatives)
-            if candidate not in (0, choice[position])
-        ]
+        gaps = scores[at : at + len(alternatives)] - scores[at + chosen]
+        at += len(alternatives)
+        text = texts[passage.text]
+        start, end = text.spans()[passage.words[position]][0], text.spans()[passage.words[position + 1] - 1][1]
+        others = [(one.word, float(gaps[n])) for n, one in enumerate(alternatives) if n not in (0, chosen)]
         others.sort(key=lambda pair: -pair[1])
-        new = alternatives[choice[position]].word
-        change = Change(start, end, "", new, best - by_place[position, 0], tuple(others[:SHOWN]))
-        found.append(change)
-    return found
-
-
-def _apply(text: Words, changes: Sequence[Change], solutions: Sequence[Solution]) -> Correction:
-    """A text with its changes made."""
-    original = str(text)
-    made, pieces, at = [], [], 0
-    for change in sorted(changes, key=lambda one: one.start):
-        pieces += [original[at : change.start], change.new]
-        at = change.end
-        made.append(replace(change, old=original[change.start : change.end]))
-    return Correction(
-        original,
-        "".join([*pieces, original[at:]]),
-        len(text),
-        tuple(made),
-        sum(one.score for one in solutions),
-        sum(one.original_score for one in solutions),
-        all(one.proved for one in solutions),
-    )
+        new, margin = alternatives[chosen].word, -float(gaps[0])
+        yield passage.text, Correction(start, end, str(text)[start:end], new, margin, tuple(others[:SHOWN]))

@@ -2,51 +2,124 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from discotext.core.arrays import Choices
-from discotext.core.oracle import MarkovOracle, Oracle, RelaxedOracle, SequentialOracle, can
+from discotext.core.oracle import RelaxedOracle, UnavailableError
 from discotext.core.problem import Batch
-from discotext.decoding.constraints import Constraints, check_budget
+from discotext.core.solution import Solution, Status
 from discotext.decoding.network import Network, NetworkError, check_possible, make_batch
-from discotext.decoding.ngram_reader import find_reach
-from discotext.decoding.oracle import NetworkOracle, get_order, make_oracle, pick_class
-from discotext.decoding.result import Decoded, explain_changes, list_changes, list_texts, make_decoded, score_parts
-from discotext.language.model import LanguageModel, NGramModel
-from discotext.language.registry import load_language_model
-from discotext.search.loop import solve
-from discotext.search.nbest import NBest
-from discotext.search.recording import Recording
+from discotext.decoding.oracle import NetworkOracle, can_list, find_reach, make_oracle
+from discotext.decoding.paths import NBest, PathSolver, PrefixBeam, Recording, Viterbi
+from discotext.models.model import LanguageModel, NGramModel
+from discotext.models.registry import load_language_model
+from discotext.search.loop import check_needs, solve
 from discotext.search.solver import Solver, check_solver
-from discotext.solvers import Disco, Greedy, PrefixBeam, Viterbi, make_solver
-from discotext.solvers.prefix_beam import prefix_beam_nbest
-from discotext.solvers.viterbi import viterbi_nbest
-from discotext.support.progress import make_bar
+from discotext.solvers import Disco, Greedy, make_solver
+from discotext.support.plain_text import shorten
+from discotext.support.progress import Progress
 from discotext.text.words import compute_budget
 
 AT_ONCE = 64  # networks that are searched together
 WIDE = 1000  # prefixes that a beam keeps where they cost little
+PATH_SOLVERS: dict[str, Callable[[], Solver]] = {"viterbi": Viterbi, "prefix-beam": PrefixBeam}
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """A position where something else than the original was chosen; start and end are its place in the original."""
+
+    position: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class ScoredText:
+    """An entry of an n-best list."""
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The decoded text of a network.
+
+    text, words: The text and how many words it has. original: The text without any change.
+    score, original_score: The scores of both; NaN where the original is forbidden.
+    status: Whether it is proved to be the best, see `Status`.
+    unknown: How many of its words a language model does not know.
+    nbest: The best texts, this one first. parts: The weighted parts that the score is the sum of.
+    solver: What searched. error: Why it failed, where it did.
+    """
+
+    id: str
+    text: str
+    original: str
+    words: int
+    unknown: int
+    score: float
+    original_score: float
+    status: Status
+    changes: tuple[WordChange, ...]
+    nbest: tuple[ScoredText, ...]
+    parts: dict[str, float]
+    solver: str
+    error: str | None = None
+
+    def __repr__(self) -> str:
+        changes = "1 change" if len(self.changes) == 1 else f"{len(self.changes):,} changes"
+        proof = "proved to be the best" if self.proved else self.status.name.lower()
+        text = shorten(self.text, 100)
+        return f"Decoded(id={shorten(self.id, 20)!r}, {text!r}, {changes}, score={self.score:.3f}, {proof})"
+
+    @property
+    def proved(self) -> bool:
+        """Whether no allowed text scores higher, by proof."""
+        return self.status.proved
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as JSON can hold it; what is not a finite number is null."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "words": self.words,
+            "unknown": self.unknown,
+            "score": to_json(self.score),
+            "original_score": to_json(self.original_score),
+            "status": self.status.name.lower(),
+            "proved": self.proved,
+            "changes": [asdict(change) for change in self.changes],
+            "nbest": [{"text": one.text, "score": to_json(one.score)} for one in self.nbest],
+            "parts": {name: to_json(part) for name, part in self.parts.items()},
+            **({"error": self.error} if self.error else {}),
+        }
+
+
+def to_json(value: float) -> float | None:
+    """A number, or None for what JSON cannot hold."""
+    return value if math.isfinite(value) else None
 
 
 @dataclass(frozen=True)
 class Decoder:
     """Settings of a decoding. Make one, and call it on as many networks as you like, in as many calls.
 
-    models, weights: language models, by name or loaded, and one weight for each (1 if None).
-    channel_weight, word_penalty: see `decoding.oracle`.
-    budget: the share of positions that may change, above 0 and up to 1; words: or how many. All may if both are None.
-    constraints: what the words must be like.
-    nbest: how many texts to return.
-    solver: "auto" takes `viterbi` where terms of neighbouring positions are known, `prefix-beam` where models read from
-        left to right, `disco` where they score mixtures, and otherwise `greedy`.
-    explain: also say of each change what the alternatives would have scored.
-    seed: of everything random.
+    models, weights: The language models, by name or loaded, and one weight for each (1 if None).
+    channel_weight, word_penalty: See `decoding.oracle`.
+    budget: The share of positions that may change, above 0 and up to 1; words: or how many. All may if both are None.
+    nbest: How many texts to return.
+    solver: "auto" takes `viterbi` where all models are n-grams, `prefix-beam` where all read from left to right,
+        `disco` where they score mixtures, and otherwise `greedy`.
+    seed: The seed of everything random.
     """
 
     models: Sequence[LanguageModel | str | Path] = ()
@@ -55,25 +128,22 @@ class Decoder:
     word_penalty: float = 0.0
     budget: float | None = None
     words: int | None = None
-    constraints: Constraints | None = None
     nbest: int = 1
     solver: str | Solver = "auto"
-    explain: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.budget is not None and self.words is not None:
             raise ValueError("both a budget and a number of words were given; give one of them")
-        if self.words is not None and self.words < 0:
-            raise ValueError(f"words is {self.words}; choose 0 or more")
-        if self.nbest < 1:
-            raise ValueError(f"nbest is {self.nbest}; choose 1 or more")
+        for name, value, least in (("words", self.words, 0), ("nbest", self.nbest, 1)):
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}; choose {least} or more")
         if self.budget is not None:
             compute_budget(1, self.budget)
         if not isinstance(self.solver, str):
             check_solver(self.solver)
         elif self.solver != "auto":
-            make_solver(self.solver)
+            self._make_solver(self.solver)
         make_oracle([], make_batch([], []), self.loaded, self.weights, self.channel_weight, self.word_penalty)
 
     @cached_property
@@ -82,61 +152,37 @@ class Decoder:
         return [model if isinstance(model, LanguageModel) else load_language_model(model) for model in self.models]
 
     def __call__(self, networks: Sequence[Network], watch: Callable[[int, int], None] | None = None) -> list[Decoded]:
-        """Decode networks. watch: called with (networks done, networks in all)."""
-        ready = [self._prepare(network) for network in networks]
-        found: list[Decoded | None] = [None] * len(networks)
-        done = 0
-        for group in self._group([network for network, _ in ready]):
+        """Decode networks. watch: Called with the networks that are done, and those in all."""
+        ready = [(network, self._find_budget(network)) for network in networks]
+        found: dict[int, Decoded] = {}
+        for group in self._group(networks):
             for first in range(0, len(group), AT_ONCE):
                 numbers = group[first : first + AT_ONCE]
-                some = [ready[number] for number in numbers]
-                for number, decoded in zip(numbers, self._search(some), strict=True):
-                    found[number] = decoded
-                done += len(numbers)
+                found.update(zip(numbers, self._search([ready[number] for number in numbers]), strict=True))
                 if watch is not None:
-                    watch(done, len(networks))
-        return [one for one in found if one is not None]
+                    watch(len(found), len(networks))
+        return [found[number] for number in range(len(networks))]
 
-    def pick_solver(self, oracle: Oracle, batch: Batch) -> Solver:
-        """The solver that is asked for, or the one that suits the oracle."""
-        if isinstance(self.solver, Solver):
-            return self.solver
-        if self.solver != "auto":
-            return make_solver(self.solver)
-        if can(oracle, MarkovOracle):
-            try:
-                Viterbi().refuse(batch, oracle)
-                return Viterbi()
-            except ValueError:
-                return PrefixBeam(width=WIDE)
-        if can(oracle, SequentialOracle):
-            cheap = all(isinstance(model, NGramModel) for model in self.loaded)
-            return PrefixBeam(width=WIDE) if cheap else PrefixBeam()
-        return Disco() if can(oracle, RelaxedOracle) else Greedy()
-
-    def _prepare(self, network: Network) -> tuple[Network, int]:
-        """The network with its constraints, and how many positions may change."""
+    def _find_budget(self, network: Network) -> int:
+        """How many positions may change."""
+        n = len(network)
+        # A number of words is for all networks; the short ones may change in all of their positions.
+        most = n if self.words is None else min(n, self.words)
+        budget = most if self.budget is None else compute_budget(n, self.budget)
         try:
-            constrained = self.constraints.apply(network) if self.constraints else network
-            check_possible(constrained)
-            n = len(network)
-            # A number of words is for all networks; the short ones may change in all of their positions.
-            most = n if self.words is None else min(n, self.words)
-            budget = most if self.budget is None else compute_budget(n, self.budget)
-            check_budget(constrained, budget)
+            check_possible(network, budget)
         except NetworkError as error:
             raise NetworkError(f"network {network.id}: {error}") from None
-        return constrained, budget
+        return budget
 
     def _group(self, networks: Sequence[Network]) -> list[list[int]]:
-        """The numbers of networks that are searched together: those that terms look equally far in, of like length."""
-        order = get_order(self.loaded)
-        groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+        """The numbers of networks that are searched together: of like length, and n-grams look equally far in them."""
+        order = find_reach([], self.loaded)
+        groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
         for number, network in enumerate(networks):
-            kind = pick_class([network], self.loaded)
-            reach = 0 if network.spans else find_reach([network], order)
+            reach = 0 if network.spans else find_reach([network], self.loaded)
             # Short texts may reach less far; they do no harm among others.
-            groups[kind.__name__, max(reach, order)].append(number)
+            groups[can_list([network], self.loaded), max(reach, order)].append(number)
         return [sorted(group, key=lambda number: len(networks[number])) for group in groups.values()]
 
     def _search(self, ready: Sequence[tuple[Network, int]]) -> list[Decoded]:
@@ -144,24 +190,106 @@ class Decoder:
         batch = make_batch(networks, [budget for _, budget in ready])
         oracle = make_oracle(networks, batch, self.loaded, self.weights, self.channel_weight, self.word_penalty)
         solver = self.pick_solver(oracle, batch)
-        # Any other solver's list is what it came across.
-        recorded = self.nbest > 1 and not isinstance(solver, Viterbi | PrefixBeam)
-        recording = Recording(oracle, batch, 2 * self.nbest) if recorded else None
-        solutions = solve(batch, recording or oracle, solver, seed=self.seed)
-        lists = self._list(batch, oracle, solver, recording) if self.nbest > 1 else [None] * len(networks)
+        check_needs(batch, oracle, solver)
+        # The list of a solver that goes along the text is exact; any other's is what it came across.
+        along = isinstance(solver, PathSolver)
+        recording = None if self.nbest == 1 or along else Recording(oracle, batch, self._listed)
+        try:
+            solutions = solve(batch, recording or oracle, solver, seed=self.seed)
+            if isinstance(solver, PathSolver) and self.nbest > 1:
+                lists: Sequence[NBest | None] = solver.find_nbest(batch, oracle, self._listed)
+            else:
+                lists = [None] * len(ready) if recording is None else recording.nbest()
+        except UnavailableError:
+            raise
+        except Exception as error:
+            # `solve` isolates what fails in calls of its own; a search along the texts is repeated one by one.
+            if len(ready) > 1:
+                return [self._search([one])[0] for one in ready]
+            return [self._report_failure(networks[0], repr(solver), f"{type(error).__name__}: {error}")]
         choices = [tuple(solution.choice.tolist()) for solution in solutions]
-        weights = [1.0] * len(self.loaded) if self.weights is None else list(self.weights)
-        parts = score_parts(networks, choices, self.loaded, weights, self.channel_weight, self.word_penalty)
-        found = []
-        for number, (network, choice, solution) in enumerate(zip(networks, choices, solutions, strict=True)):
-            changes = list_changes(network, choice)
-            if self.explain:
-                ask = partial(ask_scores, oracle, number)
-                changes = explain_changes(network, choice, changes, solution.score, ask)
-            texts = list_texts(network, solution, lists[number], self.nbest)
-            unknown = sum(not self._is_known(word) for word in network.words(choice))
-            found.append(make_decoded(network, choice, solution, changes, texts, parts[number], unknown, repr(solver)))
-        return found
+        parts = self._find_parts(networks, choices, [solution.error is None for solution in solutions])
+        rows = zip(networks, choices, solutions, lists, parts, strict=True)
+        return [self._report(*row, repr(solver)) for row in rows]
+
+    @property
+    def _listed(self) -> int:
+        """How many choices are listed: different ones may give the same text."""
+        return 2 * self.nbest
+
+    def pick_solver(self, oracle: NetworkOracle, batch: Batch) -> Solver:
+        """The solver that is asked for, or the one that suits the oracle."""
+        if self.solver != "auto":
+            return self.solver if isinstance(self.solver, Solver) else self._make_solver(self.solver)
+        if oracle.sequential:
+            try:
+                Viterbi().refuse(batch, oracle)
+                return Viterbi()
+            except ValueError:
+                cheap = all(isinstance(model, NGramModel) for model in self.loaded)
+                return PrefixBeam(width=WIDE) if cheap else PrefixBeam()
+        return Disco() if isinstance(oracle, RelaxedOracle) else Greedy()
+
+    def _make_solver(self, name: str) -> Solver:
+        try:
+            return (PATH_SOLVERS.get(name.replace("_", "-")) or partial(make_solver, name))()
+        except ValueError as error:
+            raise ValueError(f"{error}, {' or '.join(PATH_SOLVERS)}") from None
+
+    def _report(
+        self,
+        network: Network,
+        choice: Sequence[int],
+        solution: Solution,
+        nbest: NBest | None,
+        parts: dict[str, float],
+        solver: str,
+    ) -> Decoded:
+        if solution.error is not None:
+            return self._report_failure(network, solver, solution.error)
+        texts = {network.text(choice): solution.score}
+        for other, score in zip(nbest.choices.tolist(), nbest.scores.tolist(), strict=True) if nbest else ():
+            if network.is_consistent(other):
+                texts.setdefault(network.text(other), score)
+        tokens = network.tokens(choice)
+        return Decoded(
+            id=network.id,
+            text=network.text(choice),
+            original=network.text(network.original),
+            words=len(tokens),
+            unknown=sum(not self._is_known(token.word) for token in tokens),
+            score=solution.score,
+            original_score=solution.original_score,
+            status=solution.status,
+            changes=list_changes(network, choice),
+            nbest=tuple(ScoredText(text, score) for text, score in list(texts.items())[: self.nbest]),
+            parts=parts,
+            solver=solver,
+        )
+
+    def _report_failure(self, network: Network, solver: str, error: str) -> Decoded:
+        text, words = network.text(network.original), len(network.tokens(network.original))
+        nothing = math.nan, math.nan, Status.FAILED, (), (ScoredText(text, math.nan),), dict[str, float]()
+        return Decoded(network.id, text, text, words, 0, *nothing, solver, error)
+
+    def _find_parts(
+        self, networks: Sequence[Network], choices: Sequence[Sequence[int]], fine: Sequence[bool]
+    ) -> list[dict[str, float]]:
+        """The parts of scores, by name: the channel, each language model, and the word penalty if there is one."""
+        pairs = list(zip(networks, choices, strict=True))
+        tokens = [network.tokens(choice) if ok else [] for (network, choice), ok in zip(pairs, fine, strict=True)]
+        parts = []
+        for network, choice in pairs:
+            channel = sum(one.score for _, one in network.path(choice) if one.score > -math.inf)
+            parts.append({"channel": self.channel_weight * channel})
+        for number, model in enumerate(self.loaded):
+            weight = 1.0 if self.weights is None else self.weights[number]
+            for one, score in zip(parts, model.score(tokens).tolist(), strict=True):
+                one[model.name if model.name not in one else f"{model.name} ({number + 1})"] = weight * score
+        if self.word_penalty:
+            for one, sentence in zip(parts, tokens, strict=True):
+                one["word penalty"] = -self.word_penalty * len(sentence)
+        return parts
 
     def _is_known(self, word: str) -> bool:
         """Whether all language models know a word."""
@@ -173,44 +301,48 @@ class Decoder:
     def _known(self) -> dict[str, bool]:
         return {}
 
-    def _list(
-        self, batch: Batch, oracle: NetworkOracle, solver: Solver, recording: Recording | None
-    ) -> Sequence[NBest | None]:
-        """The n-best lists; different choices may give the same text, so more are asked for."""
-        if isinstance(solver, Viterbi):
-            return viterbi_nbest(batch, oracle, 2 * self.nbest)  # type: ignore[arg-type]
-        if isinstance(solver, PrefixBeam):
-            return prefix_beam_nbest(batch, oracle, 2 * self.nbest, solver)  # type: ignore[arg-type]
-        assert recording is not None
-        return recording.nbest()
+
+def list_changes(network: Network, choice: Sequence[int]) -> tuple[WordChange, ...]:
+    """The changes of a choice, with their places in the original text.
+
+    >>> list_changes(Network.of("1", [["a"], ["god", "good"]]), (0, 1))
+    (WordChange(position=1, start=2, end=5, old='god', new='good'),)
+    """
+    places, end, begun = {}, 0, False
+    for position, one in network.path(network.original):
+        start = end + len(network.gap(position if begun else 0)) if one.word else end
+        end = start + len(one.word)
+        begun = begun or bool(one.word)
+        places[position] = (start, end)
+    # A position that the original path covers is not in its text; it would stand at its end.
+    return tuple(
+        WordChange(position, *places.get(position, (end, end)), network.positions[position][0].word, one.word)
+        for position, one in network.path(choice)
+        if choice[position]
+    )
 
 
-def ask_scores(oracle: NetworkOracle, number: int, choices: Choices) -> list[float]:
-    """The scores of choices of one network."""
-    return [float(score) for score in oracle.score(np.full(len(choices), number, dtype=np.int64), choices)]
+def check_words(networks: Sequence[Network], words: int | None) -> None:
+    """Raise ValueError if even the longest of some networks has fewer positions than words may change."""
+    longest = max(map(len, networks), default=0)
+    if words is not None and networks and words > longest:
+        where = f"network {networks[0].id} has" if len(networks) == 1 else "the longest network has"
+        raise ValueError(f"words is {words}, but {where} {longest} positions; choose 0 to {longest}")
 
 
 def decode(
     networks: Sequence[Network],
     models: Sequence[LanguageModel | str | Path] = (),
     *,
-    weights: Sequence[float] | None = None,
-    channel_weight: float = 1.0,
-    word_penalty: float = 0.0,
-    budget: float | None = None,
-    words: int | None = None,
-    constraints: Constraints | None = None,
-    nbest: int = 1,
-    solver: str | Solver = "auto",
-    explain: bool = False,
-    seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
     progress: bool = True,
+    **settings: Any,
 ) -> list[Decoded]:
-    """Find the best word at each position of networks, and return one result for each. See `Decoder` for the settings.
+    """Find the best word at each position of networks, and return one result for each.
 
-    watch: called with networks done, and networks in all. progress: show a bar in a terminal or a notebook, if the work
-    takes more than a second.
+    settings: Those of `Decoder`: weights, channel_weight, word_penalty, budget, words, nbest, solver, seed.
+    watch: Called with the networks that are done, and those in all. progress: Show a bar in a terminal or a notebook,
+    if the work takes more than a second.
 
     >>> network = Network.of("1", [[("I", 0.0)], [("sea", -0.2), ("see", -1.8)]])
     >>> found, = decode([network], nbest=2)
@@ -218,14 +350,9 @@ def decode(
     ('I sea', 'OPTIMAL', ['I sea', 'I see'])
     """
     listed = [networks] if isinstance(networks, Network) else list(networks)
-    longest = max(map(len, listed), default=0)
-    if words is not None and listed and words > longest:
-        where = f"network {listed[0].id} has" if len(listed) == 1 else "the longest network has"
-        raise ValueError(f"words is {words}, but {where} {longest} positions; choose 0 to {longest}")
-    decoder = Decoder(
-        models, weights, channel_weight, word_penalty, budget, words, constraints, nbest, solver, explain, seed
-    )
-    with make_bar(progress) as bar:
+    check_words(listed, settings.get("words"))
+    decoder = Decoder(models, **settings)
+    with Progress(wanted=progress) as bar:
 
         def tell(done: int, total: int) -> None:
             bar.update(f"{done:,} of {total:,} networks decoded", done, total)

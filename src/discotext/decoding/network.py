@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from discotext.core.problem import Batch, Problem
-from discotext.language.model import Token
+from discotext.models.model import Token
 
 LARGEST = 1e100  # size of a score; sums of a few that are larger would overflow
 
@@ -30,8 +30,9 @@ LARGEST = 1e100  # size of a score; sums of a few that are larger would overflow
 class Alternative:
     """One of the words that may stand at a position.
 
-    word: empty to skip the position; a phrase has spaces. score: of the channel. span: positions, from its own on, that
-    it covers.
+    word: The word; empty to skip the position, with spaces for a phrase.
+    score: The channel's score.
+    span: How many positions it covers, from its own on.
     """
 
     word: str
@@ -40,20 +41,19 @@ class Alternative:
 
 
 class NetworkError(ValueError):
-    """A network that is wrong in itself. position: where, counted from 0, or None."""
+    """A network that is wrong in itself; the message names the position, counted from 0, where there is one."""
 
     def __init__(self, message: str, position: int | None = None) -> None:
         super().__init__(message if position is None else f"position {position}: {message}")
-        self.position = position
 
 
 @dataclass(frozen=True)
 class Network:
     """Alternatives at each position.
 
-    id: how results refer to it.
-    positions: the alternatives of each position, the original first.
-    gaps: what stands before each position and at the end, n + 1 strings; single spaces if None. A position that is
+    id: How results refer to it.
+    positions: The alternatives of each position, the original first.
+    gaps: What stands before each position and at the end, n + 1 strings; single spaces if None. A position that is
         skipped takes its gap with it; the first word is always preceded by the first gap.
 
     >>> network = Network.of("1", [["a"], ["god", "good"], ["film", ""]])
@@ -77,7 +77,13 @@ class Network:
     @classmethod
     def of(cls, id: str, positions: Iterable[Iterable[str | tuple[str, float] | Alternative]]) -> Network:
         """Make a network of words, pairs of words and scores, or alternatives."""
-        return cls(id, tuple(tuple(map(make_alternative, alternatives)) for alternatives in positions))
+
+        def make(given: str | tuple[str, float] | Alternative) -> Alternative:
+            if isinstance(given, Alternative):
+                return given
+            return Alternative(given) if isinstance(given, str) else Alternative(*given)
+
+        return cls(id, tuple(tuple(map(make, row)) for row in positions))
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -91,6 +97,11 @@ class Network:
     def counts(self) -> tuple[int, ...]:
         """How many alternatives each position has."""
         return tuple(map(len, self.positions))
+
+    @cached_property
+    def original(self) -> tuple[int, ...]:
+        """The choice that changes nothing."""
+        return (0,) * len(self)
 
     def path(self, choice: Sequence[int]) -> list[tuple[int, Alternative]]:
         """The alternatives that a choice uses, each with its position: all but those that are covered."""
@@ -125,41 +136,6 @@ class Network:
         end = self.gaps[-1] if self.gaps is not None else ""
         return "".join(token.before + token.word for token in self.tokens(choice)) + end
 
-    def words(self, choice: Sequence[int]) -> list[str]:
-        """The words of a choice; phrases are split."""
-        return [token.word for token in self.tokens(choice)]
-
-    @cached_property
-    def original(self) -> tuple[int, ...]:
-        """The choice that changes nothing."""
-        return (0,) * len(self)
-
-    def scale(self, factor: float) -> Network:
-        """The same network with all channel scores multiplied, as from another base of logarithms."""
-        positions = (tuple(replace(one, score=one.score * factor) for one in row) for row in self.positions)
-        return replace(self, positions=tuple(positions))
-
-
-def make_alternative(given: str | tuple[str, float] | Alternative) -> Alternative:
-    """An alternative from a word, or from a word and its score."""
-    if isinstance(given, Alternative):
-        return given
-    return Alternative(given) if isinstance(given, str) else Alternative(given[0], given[1])
-
-
-def check_possible(network: Network) -> None:
-    """Raise NetworkError if no text is possible: every word has a score of −Infinity where all ways arrive."""
-    reached = {0}
-    for position, row in enumerate(network.positions):
-        if position in reached:
-            reached |= {position + one.span for one in row if one.score != -math.inf}
-    if len(network) not in reached:
-        where = max(reached)
-        words = ", ".join(repr(one.word) for one in network.positions[where][:3])
-        raise NetworkError(
-            f"every word ({words}) is forbidden by a score of −Infinity or a constraint; allow at least one", where
-        )
-
 
 def check_position(position: int, alternatives: Sequence[Alternative], size: int) -> None:
     """Raise NetworkError if a position has no alternatives, or one that is there twice or has no usable score."""
@@ -167,13 +143,10 @@ def check_position(position: int, alternatives: Sequence[Alternative], size: int
         raise NetworkError("there are no words; give at least one, or an empty word to skip the position", position)
     seen: set[tuple[str, int]] = set()
     for one in alternatives:
-        if math.isnan(one.score) or one.score == math.inf:
+        if one.score != -math.inf and not abs(one.score) <= LARGEST:
             raise NetworkError(
-                f"the score of {one.word!r} is {one.score}; expected a natural logarithm, −inf to forbid", position
-            )
-        if abs(one.score) > LARGEST and one.score != -math.inf:
-            raise NetworkError(
-                f"the score of {one.word!r} is {one.score:g}; expected at most {LARGEST:g} in size, −inf to forbid",
+                f"the score of {one.word!r} is {one.score:g}; expected a natural logarithm of at most {LARGEST:g} in "
+                "size, or −inf to forbid",
                 position,
             )
         if not 1 <= one.span <= size - position:
@@ -186,14 +159,22 @@ def check_position(position: int, alternatives: Sequence[Alternative], size: int
         seen.add((one.word, one.span))
 
 
-def looks_like_probabilities(network: Network) -> bool:
-    """Whether the scores of every position with a choice are positive and add up to 1.
-
-    >>> looks_like_probabilities(Network.of("1", [[("a", 0.7), ("the", 0.3)]]))
-    True
-    """
-    rows = [[one.score for one in row] for row in network.positions if len(row) > 1]
-    return bool(rows) and all(min(row) >= 0 and abs(sum(row) - 1) < 0.01 for row in rows)
+def check_possible(network: Network, budget: int) -> None:
+    """Raise NetworkError if no text is possible: all words are forbidden where every way arrives, or too many
+    originals are."""
+    reached = {0}
+    for position, row in enumerate(network.positions):
+        if position in reached:
+            reached |= {position + one.span for one in row if one.score != -math.inf}
+    if len(network) not in reached:
+        words = ", ".join(repr(one.word) for one in network.positions[max(reached)][:3])
+        raise NetworkError(f"every word ({words}) has a score of −inf; allow at least one", max(reached))
+    changing = [number for number, row in enumerate(network.positions) if row[0].score == -math.inf]
+    if len(changing) > budget and not network.spans:  # in a graph, which are covered depends on the choice
+        raise NetworkError(
+            f"{len(changing)} positions may not keep their words (the first is {changing[0]}), but at most {budget} "
+            "may change; allow more changes, or other words"
+        )
 
 
 def make_batch(networks: Sequence[Network], budgets: Sequence[int]) -> Batch:

@@ -2,38 +2,84 @@
 
     score(text) = channel weight · Σ channel scores + Σ_m weight_m · ln p_m(text) − word penalty · words
 
-What such a sum can do depends on its models, and the class says so (`make_oracle` picks it):
+What such a sum can do depends on its models. `NetworkOracle` reads from left to right if all of them do (`sequential`),
+and if all are n-grams it knows how far a word looks back (`order`). `RelaxedNetworkOracle` also scores mixtures of
+alternatives, where every model is an n-gram or mixes vectors; `make_oracle` picks the class.
 
-    NGramOracle               all are n-grams: terms of neighbouring positions, states of prefixes, and mixtures
-    SequentialNetworkOracle   all read from left to right: states of prefixes
-    MixtureOracle             all score mixtures, or are n-grams: mixtures with gradients
-    LeftRightMixtureOracle    both of the last two
-    NetworkOracle             whole texts only
-
-A term looks at as many positions as it needs to see `order − 1` words that are surely there: more where words may be
-skipped. If that is too far for tables, and in word graphs, n-grams are a SequentialNetworkOracle.
+An n-gram looks at as many positions as it needs to see `order − 1` words that are surely there: more where words may be
+skipped. In word graphs, and where that is too far, its windows are not listed: there are neither mixtures nor an order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.problem import Batch
-from discotext.decoding.mixtures import MixtureSum
 from discotext.decoding.network import Network
-from discotext.decoding.ngram_reader import NGramReader, find_reach
-from discotext.language.model import LanguageModel, MixtureModel, NGramModel, SequentialModel, Token
+from discotext.models.model import LanguageModel, MixtureModel, NGramModel, SequentialModel, Token
 
 TABLES = 1_000_000  # windows of all positions of one network at most, for an oracle that lists them
+FORBIDDEN = -1e4  # what −inf is in a mixture, where zero times infinity would be nothing
+LETTERS = "abcdefghijklmnopqrstuvwxy"
+SKIPPED = Token("", "")
+
+
+class NGramReader:
+    """Reads the alternatives of networks with an n-gram model, many rows at once; words are looked up once.
+
+    Alternatives are named by their place in the concatenation of all positions of all networks. ids: (K, slots), the
+    words of each, −1 where it has fewer than the longest phrase. A context is a row of `order − 1` ids.
+    """
+
+    def __init__(self, model: NGramModel, phrases: Sequence[Sequence[str]]) -> None:
+        self.model = model
+        words = sorted({word for phrase in phrases for word in phrase})
+        number = dict(zip(words, model.ids(words).tolist(), strict=True))
+        self.ids: Ints = np.full((len(phrases), max(map(len, phrases), default=0)), -1, dtype=np.int64)
+        for row, phrase in enumerate(phrases):
+            self.ids[row, : len(phrase)] = [number[word] for word in phrase]
+
+    def read(self, contexts: Ints, places: Ints) -> tuple[Ints, Floats]:
+        """Read an alternative each after some contexts. Returns the new contexts, and the log-probabilities (R,)."""
+        gains = np.zeros(len(contexts))
+        for words in self.ids[places].T:
+            there = np.flatnonzero(words >= 0)
+            gains[there] += self.model.log_probs(contexts[there], words[there])
+            contexts = self._push(contexts, words)
+        return contexts, gains
+
+    def skip(self, contexts: Ints, places: Ints) -> Ints:
+        """The contexts after alternatives, whose probabilities are not asked for."""
+        for words in self.ids[places].T:
+            contexts = self._push(contexts, words)
+        return contexts
+
+    def _push(self, contexts: Ints, words: Ints) -> Ints:
+        if self.model.order == 1:
+            return contexts
+        pushed = np.concatenate([contexts[:, 1:], words[:, None]], axis=1)
+        return np.where((words >= 0)[:, None], pushed, contexts)
+
+
+@dataclass(frozen=True)
+class PathStates:
+    """States of prefixes. problems, until (the next position that is not covered), begun (whether a word is there
+    yet): (R,). models: by the number of a model, its states."""
+
+    problems: Ints
+    until: Ints
+    begun: Bools
+    models: dict[int, Any]
 
 
 class NetworkOracle:
-    """Scores whole texts. batch: the problems of the networks, see `make_batch`."""
+    """Scores texts of networks. batch: Their problems, see `make_batch`. weights: One for each model."""
 
     def __init__(
         self,
@@ -41,229 +87,204 @@ class NetworkOracle:
         batch: Batch,
         models: Sequence[LanguageModel],
         weights: Sequence[float],
-        channel_weight: float = 1.0,
-        word_penalty: float = 0.0,
+        channel_weight: float,
+        word_penalty: float,
     ) -> None:
         self.networks, self.batch, self.models = list(networks), batch, list(models)
         self.weights = np.array(weights, dtype=np.float64)
         every = [one for network in networks for row in network.positions for one in row]
-        scores = np.array([one.score for one in every])
-        words = np.array([len(one.word.split()) for one in every], dtype=np.float64)
+        phrases = [one.word.split() for one in every]
+        scores, self.words = np.array([one.score for one in every]), np.array([len(one) for one in phrases], dtype=int)
         # A weight of 0 would make NaN of what is forbidden.
-        channel = channel_weight * np.where(np.isfinite(scores), scores, 0.0) - word_penalty * words
+        channel = channel_weight * np.where(np.isfinite(scores), scores, 0.0) - word_penalty * self.words
         self.channel: Floats = np.where(np.isfinite(scores), channel, -np.inf)
         self.span: Ints = np.array([one.span for one in every], dtype=np.int64)
-        self.spans = bool((self.span > 1).any())
-        self.readers = [NGramReader(one, self.networks) if isinstance(one, NGramModel) else None for one in models]
+        self.readers = {
+            number: NGramReader(model, phrases) for number, model in enumerate(models) if isinstance(model, NGramModel)
+        }
+        self.sequential = all(isinstance(model, SequentialModel) for model in models)
+        listed = len(self.readers) == len(models) and can_list(networks, models)
+        self.order = find_reach(networks, models) if listed else None
 
-    def alternatives(self, problems: Ints, positions: Ints, candidates: Ints) -> Ints:
+    def places(self, problems: Ints, position: int, candidates: Ints) -> Ints:
         """(R,) the places of candidates in the concatenation of all positions."""
-        return np.asarray(self.batch.starts[self.batch.first_position[problems] + positions] + candidates)
+        return np.asarray(self.batch.starts[self.batch.first_position[problems] + position] + candidates)
 
     def score(self, problems: Ints, choices: Choices) -> Floats:
-        walk = Walk.begin(self, problems)
-        for position in range(int(self.batch.sizes[problems].max(initial=0))):
-            going = np.flatnonzero(self.batch.sizes[problems] > position)
-            walk.read(going, np.full(len(going), position), choices[going, position].astype(np.int64))
-        scores = walk.finish()
-        asked = np.flatnonzero(scores > -np.inf)
-        rest = [number for number, reader in enumerate(self.readers) if reader is None]
+        """Score whole texts: n-grams from left to right, other models sentence by sentence."""
+        sizes = self.batch.sizes[problems]
+        states, rows = self._start(problems, self.readers), np.arange(len(problems))
+        empty = np.flatnonzero(sizes == 0)
+        total = np.zeros(len(problems))
+        for number, reader in self.readers.items():
+            total[empty] += self.weights[number] * reader.model.finish(states.models[number][empty])
+        for position in range(int(sizes.max(initial=0))):
+            going = np.flatnonzero(sizes[rows] > position)
+            rows = rows[going]
+            states, gains = self.extend(states, going, position, choices[rows, position].astype(np.int64))
+            total[rows] += gains
+        asked = np.flatnonzero(total > -np.inf)
+        rest = [number for number in range(len(self.models)) if number not in self.readers]
         if rest and len(asked):
             pairs = zip(problems[asked].tolist(), choices[asked].tolist(), strict=True)
             sentences = [self.networks[problem].tokens(choice) for problem, choice in pairs]
             for number in rest:
-                scores[asked] += self.weights[number] * self.models[number].score(sentences)
-        return scores
+                total[asked] += self.weights[number] * self.models[number].score(sentences)
+        return total
 
+    def start(self, problems: Ints) -> PathStates:
+        """The states of empty prefixes; see `PathOracle` for this and the next two."""
+        return self._start(problems, range(len(self.models)))
 
-@dataclass
-class Walk:
-    """Whole choices read from left to right by the channel and the n-gram models.
+    def _start(self, problems: Ints, numbers: Iterable[int]) -> PathStates:
+        none = np.zeros(len(problems), dtype=np.int64)
+        models = {number: as_sequential(self.models[number]).start(len(problems)) for number in numbers}
+        return PathStates(np.asarray(problems), none, none.astype(bool), models)
 
-    total: (R,); until: (R,) the next position that is not covered; contexts: of each n-gram model.
-    """
-
-    oracle: NetworkOracle
-    problems: Ints
-    total: Floats
-    until: Ints
-    contexts: list[Ints | None]
-
-    @classmethod
-    def begin(cls, oracle: NetworkOracle, problems: Ints) -> Walk:
-        count = len(problems)
-        contexts = [None if reader is None else reader.begin(count) for reader in oracle.readers]
-        return cls(oracle, problems, np.zeros(count), np.zeros(count, dtype=np.int64), contexts)
-
-    def read(self, rows: Ints, positions: Ints, candidates: Ints) -> None:
-        """Go one position on in some rows."""
-        covered = self.until[rows] > positions
-        self.total[rows[covered & (candidates > 0)]] = -np.inf
-        rows, positions, candidates = rows[~covered], positions[~covered], candidates[~covered]
-        places = self.oracle.alternatives(self.problems[rows], positions, candidates)
-        self.total[rows] += self.oracle.channel[places]
-        self.until[rows] = positions + self.oracle.span[places]
-        for weight, reader, contexts in zip(self.oracle.weights, self.oracle.readers, self.contexts, strict=True):
-            if reader is not None and contexts is not None:
-                contexts[rows], gains = reader.read(contexts[rows], places)
-                self.total[rows] += weight * gains
-
-    def finish(self) -> Floats:
-        """(R,) the totals with the ends of the sentences."""
-        for weight, reader, contexts in zip(self.oracle.weights, self.oracle.readers, self.contexts, strict=True):
-            if reader is not None and contexts is not None:
-                self.total += weight * reader.finish(contexts)
-        return self.total
-
-
-@dataclass(frozen=True)
-class Prefix:
-    """States of prefixes. problems, until, begun (whether a word is there yet): (R,). models: a state of each."""
-
-    problems: Ints
-    until: Ints
-    begun: Bools
-    models: tuple[Any, ...]
-
-
-class SequentialNetworkOracle(NetworkOracle):
-    """Also goes from left to right."""
-
-    def start(self, problems: Ints) -> Prefix:
-        count = len(problems)
-        states = [
-            reader.begin(count) if reader is not None else as_sequential(model).start(count)
-            for reader, model in zip(self.readers, self.models, strict=True)
-        ]
-        none = np.zeros(count, dtype=np.int64)
-        return Prefix(np.asarray(problems), none, none.astype(bool), tuple(states))
-
-    def extend(self, states: Prefix, parents: Ints, positions: Ints, candidates: Ints) -> tuple[Prefix, Floats]:
+    def extend(self, states: PathStates, parents: Ints, position: int, candidates: Ints) -> tuple[PathStates, Floats]:
         problems, until, begun = states.problems[parents], states.until[parents], states.begun[parents]
-        covered = until > positions
-        places = self.alternatives(problems, positions, candidates)
+        covered = until > position
+        places = self.places(problems, position, candidates)
         gains = np.where(covered, np.where(candidates > 0, -np.inf, 0.0), self.channel[places])
-        words = [
-            () if hidden else tuple(self.networks[problem].positions[position][candidate].word.split())
-            for problem, position, candidate, hidden in zip(
-                problems.tolist(), positions.tolist(), candidates.tolist(), covered.tolist(), strict=True
-            )
-        ]
-        last = np.flatnonzero(positions + 1 == self.batch.sizes[problems])
-        new: list[Any] = []
-        for number, reader in enumerate(self.readers):
-            if reader is not None:
-                contexts = states.models[number][parents]
-                read = np.flatnonzero(~covered)
-                contexts[read], found = reader.read(contexts[read], places[read])
-                gained = np.zeros(len(parents))
-                gained[read] = found
-                gained[last] += reader.finish(contexts[last])
-                new.append(contexts)
+        read = np.flatnonzero(~covered)
+        last = np.flatnonzero(self.batch.sizes[problems] == position + 1)
+        new: dict[int, Any] = {}
+        for number, before in states.models.items():
+            gained = np.zeros(len(parents))
+            if number in self.readers:
+                contexts = before[parents]
+                contexts[read], gained[read] = self.readers[number].read(contexts[read], places[read])
+                gained[last] += self.readers[number].model.finish(contexts[last])
+                new[number] = contexts
             else:
-                before = [
-                    self.networks[problem].gap(position if seen else 0)
-                    for problem, position, seen in zip(
-                        problems.tolist(), positions.tolist(), begun.tolist(), strict=True
-                    )
-                ]
                 model = as_sequential(self.models[number])
-                state, gained = read_phrases(model, states.models[number], parents, before, words)
+                rows = zip(problems.tolist(), candidates.tolist(), covered.tolist(), begun.tolist(), strict=True)
+                phrases = [
+                    [] if hidden else split_phrase(self.networks[problem], position, candidate, seen)
+                    for problem, candidate, hidden, seen in rows
+                ]
+                new[number], gained = read_phrases(model, before, parents, phrases)
                 if len(last):
                     # Nothing more is read, only these rows are picked.
-                    ending, _ = model.extend(state, last, [Token("", "")] * len(last))
+                    ending, _ = model.extend(new[number], last, [SKIPPED] * len(last))
                     gained[last] += model.finish(ending)
-                new.append(state)
             gains += self.weights[number] * gained
-        after = np.where(covered, until, positions + self.span[places])
-        there = begun | np.array([bool(one) for one in words], dtype=bool)
-        return Prefix(problems, after, there, tuple(new)), gains
+        after = np.where(covered, until, position + self.span[places])
+        return PathStates(problems, after, begun | (~covered & (self.words[places] > 0)), new), gains
 
-    def recombine(self, states: Prefix) -> Ints | None:
-        columns = [states.until[:, None]]
-        for reader, model, state in zip(self.readers, self.models, states.models, strict=True):
-            if reader is not None:
-                columns.append(state)
+    def recombine(self, states: PathStates) -> Ints | None:
+        columns = [states.until]
+        for number, state in states.models.items():
+            if number in self.readers:
+                columns += list(state.T)
                 continue
-            keys = as_sequential(model).recombine(state)
-            if keys is None:
+            known = as_sequential(self.models[number]).recombine(state)
+            if known is None:
                 return None
-            known: dict[Any, int] = {}
-            numbers = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
-            columns += [numbers[:, None], states.begun[:, None].astype(np.int64)]
-        return np.asarray(np.unique(np.concatenate(columns, axis=1), axis=0, return_inverse=True)[1]).ravel()
+            ids: dict[Any, int] = {}
+            columns += [np.array([ids.setdefault(key, len(ids)) for key in known], dtype=np.int64)]
+            columns.append(states.begun.astype(np.int64))
+        keys = states.problems
+        for column in columns:
+            # Numbered anew each time, so that they stay small.
+            keys = np.unique(keys * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+        return np.asarray(keys)
 
 
-class MixtureOracle(NetworkOracle):
-    """Also scores mixtures of alternatives. exact_at_vertices: whether a mixture of one scores as its text."""
+class RelaxedNetworkOracle(NetworkOracle):
+    """Also scores mixtures of alternatives: each position holds its words by weights.
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
-        self.mixtures = make_mixtures(self, find_reach(self.networks, get_order(self.models)))
-        self.exact_at_vertices = self.mixtures.exact
+    The channel and n-gram models are extended multilinearly: each position draws its word from its weights,
+    independently, and the score is the mean, Σ over windows of Π α · term. That is a small tensor for each position,
+    contracted with the weights of the positions it looks at; the gradient leaves one of them out. Other models mix the
+    vectors of words. exact_at_vertices: Whether a mixture of one scores as its text.
+    """
+
+    def __init__(self, networks: Sequence[Network], *given: Any) -> None:
+        super().__init__(networks, *given)
+        self.mixing = {
+            number: model
+            for number, model in enumerate(self.models)
+            if number not in self.readers and isinstance(model, MixtureModel)
+        }
+        self.exact_at_vertices = all(model.exact_at_vertices for model in self.mixing.values())
+        self._reach = find_reach(networks, self.models)
+        tokens = [
+            [[Token(network.gap(at), one.word) for one in row] for at, row in enumerate(network.positions)]
+            for network in (networks if self.mixing else ())
+        ]
+        self._prepared = {number: model.prepare(tokens) for number, model in self.mixing.items()}
+        self._tables: dict[int, list[Floats]] = {}
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
-        return self.mixtures.relaxed(problems, alpha)
+        """Scores (R,) and gradients of mixtures, as `RelaxedOracle.relaxed`."""
+        scores, gradient = np.zeros(len(problems)), np.zeros(len(alpha))
+        ends = np.cumsum(self.batch.widths[problems])
+        for problem in np.unique(problems).tolist():
+            rows = np.flatnonzero(problems == problem)
+            width = int(self.batch.widths[problem])
+            places = (ends[rows] - width)[:, None] + np.arange(width)
+            scores[rows], gradient[places] = self._contract(problem, alpha[places])
+        for number, model in self.mixing.items():
+            found, slopes = model.relaxed(self._prepared[number], problems, alpha)
+            scores += self.weights[number] * found
+            gradient += self.weights[number] * slopes
+        return scores, gradient
+
+    def _contract(self, problem: int, alpha: Floats) -> tuple[Floats, Floats]:
+        """The multilinear part of one problem. alpha: (R, its candidates). Returns (R,), and a gradient like alpha."""
+        counts = np.array(self.networks[problem].counts, dtype=np.int64)
+        ends = np.cumsum(counts)
+        weights = [alpha[:, end - count : end] for count, end in zip(counts, ends, strict=True)]
+        scores, gradient = np.zeros(len(alpha)), np.zeros(alpha.shape)
+        for position, table in enumerate(self._tabulate(problem)):
+            first = position + 1 - table.ndim
+            held = weights[first : position + 1]
+            for place in range(table.ndim):
+                others = [one for at, one in enumerate(held) if at != place]
+                found = np.einsum(spell(table.ndim, place), table, *others, optimize=True)
+                at = first + place
+                gradient[:, ends[at] - counts[at] : ends[at]] += found if found.ndim == 2 else found[None]
+            scores += (held[-1] * (found if found.ndim == 2 else found[None])).sum(axis=1)
+        return scores, gradient
+
+    def _tabulate(self, problem: int) -> list[Floats]:
+        """The terms of each position of a problem, as a tensor with an axis for each position it looks at."""
+        if problem not in self._tables:
+            counts = self.networks[problem].counts
+            self._tables[problem] = [
+                self._find_terms(problem, position, counts[max(0, position + 1 - self._reach) : position + 1])
+                for position in range(len(counts))
+            ]
+        return self._tables[problem]
+
+    def _find_terms(self, problem: int, position: int, shape: tuple[int, ...]) -> Floats:
+        """The channel and all n-gram models at a position, after what may stand at the positions before it."""
+        windows = np.indices(shape, dtype=np.int64).reshape(len(shape), -1)
+        first = position + 1 - len(shape)
+        *before, here = [self.places(np.array(problem), first + at, row) for at, row in enumerate(windows)]
+        total = self.channel[here].copy()
+        for number, reader in self.readers.items():
+            contexts = reader.model.start(len(here))
+            for places in before:
+                contexts = reader.skip(contexts, places)
+            contexts, gains = reader.read(contexts, here)
+            if position + 1 == self.batch.sizes[problem]:
+                gains += reader.model.finish(contexts)
+            total += self.weights[number] * gains
+        return np.asarray(np.maximum(total, FORBIDDEN).reshape(shape))
 
 
-class LeftRightMixtureOracle(SequentialNetworkOracle):
-    """Goes from left to right, and scores mixtures."""
+@lru_cache(maxsize=64)
+def spell(axes: int, kept: int) -> str:
+    """How einsum contracts a tensor with the weights of all its axes but one; rows are the letter z.
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
-        self.mixtures = make_mixtures(self, find_reach(self.networks, get_order(self.models)))
-        self.exact_at_vertices = self.mixtures.exact
-
-    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
-        return self.mixtures.relaxed(problems, alpha)
-
-
-class NGramOracle(LeftRightMixtureOracle):
-    """A sum of n-gram models: its score is a sum of terms that look at `order` positions each."""
-
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
-        self.order = find_reach(self.networks, get_order(self.models))
-
-    def terms(self, problems: Ints, positions: Ints, windows: Choices) -> Floats:
-        return find_terms(self, problems, positions, windows)
-
-
-def find_terms(oracle: NetworkOracle, problems: Ints, positions: Ints, windows: Choices) -> Floats:
-    """(R,) the channel and all n-gram models at one position each, after what windows (R, any) hold before it."""
-    wide = windows.shape[1]
-    places = [
-        oracle.alternatives(problems, np.maximum(positions - wide + 1 + column, 0), windows[:, column].astype(np.int64))
-        for column in range(wide)
-    ]
-    total = oracle.channel[places[-1]].copy()
-    last = np.flatnonzero(positions + 1 == oracle.batch.sizes[problems])
-    for weight, reader in zip(oracle.weights, oracle.readers, strict=True):
-        if reader is None:
-            continue
-        contexts = reader.begin(len(problems))
-        for column in range(wide - 1):
-            inside = np.flatnonzero(positions - wide + 1 + column >= 0)
-            contexts[inside] = reader.skip_over(contexts[inside], places[column][inside])
-        contexts, gains = reader.read(contexts, places[-1])
-        gains[last] += reader.finish(contexts[last])
-        total += weight * gains
-    return total
-
-
-def make_mixtures(oracle: NetworkOracle, order: int) -> MixtureSum:
-    """The relaxation of a sum: the channel is linear, n-grams are multilinear, and other models mix vectors."""
-    has_ngrams = any(reader is not None for reader in oracle.readers)
-
-    def terms(problems: Ints, positions: Ints, windows: Choices) -> Floats:
-        return find_terms(oracle, problems, positions, windows)
-
-    mixing = [
-        (float(weight), model)
-        for weight, model in zip(oracle.weights, oracle.models, strict=True)
-        if not isinstance(model, NGramModel) and isinstance(model, MixtureModel)
-    ]
-    return MixtureSum(oracle.networks, oracle.batch, terms, order if has_ngrams else 1, mixing)
+    >>> spell(3, 1)
+    'abc,za,zc->zb'
+    """
+    letters = LETTERS[:axes]
+    others = "".join(f",z{letter}" for letter in letters if letter != letters[kept])
+    return f"{letters}{others}->{'z' if others else ''}{letters[kept]}"
 
 
 def as_sequential(model: LanguageModel) -> SequentialModel:
@@ -272,21 +293,19 @@ def as_sequential(model: LanguageModel) -> SequentialModel:
     return model
 
 
-def get_order(models: Sequence[LanguageModel]) -> int:
-    """The highest order of the n-gram models; 1 without any."""
-    return max((model.order for model in models if isinstance(model, NGramModel)), default=1)
+def split_phrase(network: Network, position: int, candidate: int, begun: bool) -> list[Token]:
+    """The tokens of an alternative. begun: whether a word stands before it."""
+    words = network.positions[position][candidate].word.split()
+    return [Token(" " if slot else network.gap(position if begun else 0), word) for slot, word in enumerate(words)]
 
 
 def read_phrases(
-    model: SequentialModel, states: Any, parents: Ints, before: Sequence[str], phrases: Sequence[Sequence[str]]
+    model: SequentialModel, states: Any, parents: Ints, phrases: Sequence[Sequence[Token]]
 ) -> tuple[Any, Floats]:
-    """Put phrases, which may be empty, behind prefixes. before: what stands before each phrase."""
+    """Put phrases, which may be empty, behind prefixes; returns new states and (R,) the log-probabilities."""
     gains = np.zeros(len(parents))
-    for slot in range(max((len(phrase) for phrase in phrases), default=0) or 1):
-        tokens = [
-            Token(gap if slot == 0 else " ", phrase[slot]) if slot < len(phrase) else Token("", "")
-            for gap, phrase in zip(before, phrases, strict=True)
-        ]
+    for slot in range(max(map(len, phrases), default=0) or 1):
+        tokens = [phrase[slot] if slot < len(phrase) else SKIPPED for phrase in phrases]
         states, found = model.extend(states, parents, tokens)
         gains += found
         parents = np.arange(len(gains))
@@ -301,52 +320,59 @@ def make_oracle(
     channel_weight: float = 1.0,
     word_penalty: float = 0.0,
 ) -> NetworkOracle:
-    """The oracle of networks under models. weights: one for each model, 1 if None.
+    """The oracle of networks under models. weights: One for each model, 1 if None.
 
     >>> from discotext.decoding.network import make_batch
     >>> networks = [Network.of("1", [[("a", -1.0), ("the", -2.0)], ["film"]])]
     >>> oracle = make_oracle(networks, make_batch(networks, [2]), [])
-    >>> type(oracle).__name__, oracle.score(np.array([0]), np.array([[1, 0]], dtype=np.int32))
-    ('NGramOracle', array([-2.]))
+    >>> oracle.order, oracle.score(np.array([0]), np.array([[1, 0]], dtype=np.int32))
+    (1, array([-2.]))
     """
     given = [1.0] * len(models) if weights is None else list(weights)
     if len(given) != len(models):
         raise ValueError(f"{len(given)} weights were given for {len(models)} language models; give one for each")
-    for name, value in [("channel weight", channel_weight), ("word penalty", word_penalty)] + [
-        ("weight", weight) for weight in given
-    ]:
+    for value in (*given, channel_weight, word_penalty):
         if not np.isfinite(value):
-            raise ValueError(f"the {name} is {value}; give a finite number")
-    kind = pick_class(networks, models)
+            raise ValueError(f"a weight is {value}; give a finite number")
+    kind = RelaxedNetworkOracle if can_mix(networks, models) else NetworkOracle
     return kind(networks, batch, models, given, channel_weight, word_penalty)
 
 
-def pick_class(networks: Sequence[Network], models: Sequence[LanguageModel]) -> type[NetworkOracle]:
-    """The class whose abilities these models have on these networks."""
-    ngrams = [isinstance(model, NGramModel) for model in models]
-    # The relaxation and dynamic programming list windows; in a graph, and where long runs may be skipped, they cannot.
-    small = not any(network.spans for network in networks)
-    small = small and (not any(ngrams) or count_windows(networks, get_order(models)) <= TABLES)
-    sequential = all(isinstance(model, SequentialModel) for model in models)
-    mixing = small and all(
-        isinstance(model, MixtureModel) or known for model, known in zip(models, ngrams, strict=True)
-    )
-    if small and all(ngrams):
-        return NGramOracle
-    if sequential and mixing:
-        return LeftRightMixtureOracle
-    if sequential:
-        return SequentialNetworkOracle
-    return MixtureOracle if mixing else NetworkOracle
+def can_mix(networks: Sequence[Network], models: Sequence[LanguageModel]) -> bool:
+    """Whether mixtures of alternatives have scores."""
+    return all(isinstance(model, MixtureModel | NGramModel) for model in models) and can_list(networks, models)
 
 
-def count_windows(networks: Sequence[Network], order: int) -> float:
-    """How many windows the positions of a network have together, at most."""
-    reach = find_reach(networks, order)
+def can_list(networks: Sequence[Network], models: Sequence[LanguageModel]) -> bool:
+    """Whether the windows of n-grams can be listed: not in a graph, nor where long runs may be skipped."""
+    if any(network.spans for network in networks):
+        return False
+    if not any(isinstance(model, NGramModel) for model in models):
+        return True
+    reach = find_reach(networks, models)
     most = 0.0
     for network in networks:
-        counts = np.log(np.maximum(network.counts, 1)) if len(network) else np.zeros(0)
-        totals = np.concatenate([[0.0], np.cumsum(counts)])
+        totals = np.concatenate([[0.0], np.cumsum(np.log(np.array(network.counts, dtype=np.float64)))])
         ends = np.arange(1, len(network) + 1)
         most = max(most, float(np.exp(totals[ends] - totals[np.maximum(ends - reach, 0)]).sum()))
-    return most
+    return most <= TABLES
+
+
+def find_reach(networks: Sequence[Network], models: Sequence[LanguageModel]) -> int:
+    """How many positions the gain of one looks at: the highest order of the n-gram models, and one more for each
+    position in between that may be skipped."""
+    order = max((model.order for model in models if isinstance(model, NGramModel)), default=1)
+    furthest = 1
+    for network in networks:
+        words = [min(len(one.word.split()) for one in row) for row in network.positions]
+        first, seen = 0, 0  # the positions from `first` up to the one before `last` hold at least `seen` words
+        # At the end of the text, its end is read too, after the last position.
+        for last in range(len(words)):
+            furthest = max(furthest, last - first + 1)
+            seen += words[last]
+            while first < last + 1 and seen - words[first] >= order - 1:
+                seen -= words[first]
+                first += 1
+        if words:
+            furthest = max(furthest, len(words) - first)
+    return furthest

@@ -140,8 +140,6 @@ class Tree:
                 partial = np.repeat(partial, len(options), axis=0)
                 partial[:, position] = np.tile(options, len(partial) // len(options))
                 partial = partial[count_changes(partial) <= self.most[problem]]
-            if self.batch.costs is not None:
-                partial = partial[self.batch.take(np.full(len(partial), problem)).room(partial) >= 0]
             problems.append(np.full(len(partial), problem))
             rows.append(partial)
         if not rows:

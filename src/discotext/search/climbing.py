@@ -67,24 +67,13 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int, pa
     # A position that is changed already, or a row with budget left, needs nothing in return.
     free = changed | (changed.sum(axis=1) < layout.budgets)[:, None]
     some = min(max(count, partners), width)
-    best = segment_argmax(slopes, layout.starts, layout.position_of)
-    if layout.costs is None:
-        alone, paired = Ranked.among(layout, slopes, here, best, free, some), ~free
-    else:
-        able = afford(layout, choices, slopes)
-        best_able = segment_argmax(able, layout.starts, layout.position_of)
-        alone = Ranked.among(layout, able, here, best_able, free, some)
-        # A change that costs too much needs another undone even where the budget is not spent.
-        paired = ~free | (~changed & layout.dense((best_able[1] < best[1]).astype(np.int64), 0).astype(bool))
-    into = Ranked.among(layout, slopes, here, best, paired, some).first(partners)
+    candidate, slope = segment_argmax(slopes, layout.starts, layout.position_of)
+    candidates, gains = layout.dense(candidate, 0), layout.dense(slope - here, -np.inf)
+    alone = Ranked.of(layout, slopes, here, candidates, np.where(free, gains, -np.inf), some)
+    into = Ranked.of(layout, slopes, here, candidates, np.where(free, -np.inf, gains), some).first(partners)
     slope_back = layout.dense(gradient[layout.starts] - here, -np.inf)
     outof, gain_outof = largest(np.where(changed, slope_back, -np.inf), min(partners, width))
     pairs = into.gains[:, :, None] + gain_outof[:, None, :]
-    if layout.costs is not None:
-        added = layout.costs[layout.starts[into.numbers(layout)] + into.candidates]
-        saved = np.take_along_axis(layout.dense_costs(choices), outof, axis=1)
-        extra = added[:, :, None] - saved[:, None, :]
-        pairs = np.where(extra <= layout.room(choices)[:, None, None], pairs, -np.inf)
     # All kinds side by side: swaps that need nothing, ways back, and pairs of both.
     kinds = [alone.gains, gain_outof, pairs.reshape(len(choices), -1)]
     nowhere = np.full_like(outof, -1)
@@ -98,14 +87,6 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int, pa
     return Moves(rows, *(np.concatenate(parts, axis=1)[rows, move] for parts in (positions, new, returned)))
 
 
-def afford(layout: Batch, choices: Choices, slopes: Floats) -> Floats:
-    """Slopes with −inf for the candidates that a row cannot afford in place of what it has chosen there."""
-    if layout.costs is None:
-        return slopes
-    saved = layout.costs[layout.chosen(choices)][layout.position_of]
-    return np.where(layout.costs - saved <= layout.room(choices)[layout.row_of], slopes, -np.inf)
-
-
 @dataclass(frozen=True)
 class Ranked:
     """Swaps of each row with their gains, (R, S) each; −inf where there are fewer."""
@@ -113,19 +94,6 @@ class Ranked:
     positions: Ints
     candidates: Ints
     gains: Floats
-
-    @classmethod
-    def among(
-        cls, layout: Batch, slopes: Floats, here: Floats, best: tuple[Ints, Floats], allowed: Bools, count: int
-    ) -> Ranked:
-        """The best swaps of each row at the allowed positions, (R, n_max); see `of`. best: of each position."""
-        candidate, slope = best
-        gains = np.where(allowed, layout.dense(slope - here, -np.inf), -np.inf)
-        return cls.of(layout, slopes, here, layout.dense(candidate, 0), gains, count)
-
-    def numbers(self, layout: Batch) -> Ints:
-        """(R, S) the positions, as numbers in the batch."""
-        return np.asarray(np.minimum(layout.first_position[:-1, None] + self.positions, len(layout.counts) - 1))
 
     @classmethod
     def of(cls, layout: Batch, slopes: Floats, here: Floats, candidates: Ints, gains: Floats, count: int) -> Ranked:

@@ -138,8 +138,6 @@ def rebuild(batch: Batch, oracle: Oracle, kept: Kept, tuning: Tuning) -> None:
     rank = np.argsort(np.argsort(-worth, axis=1, kind="stable"), axis=1)
     built = originals.choices.copy()
     built[:, : layout.n_max] = np.where((rank < fewer[:, None]) & (worth > 0), best, 0)
-    if layout.costs is not None:
-        built[layout.room(built) < 0] = 0
     found = oracle.score(problems, built)
     holds = np.flatnonzero(found >= kept.floors[rows])
     kept.take(rows[holds], built[holds], found[holds])

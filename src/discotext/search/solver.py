@@ -116,13 +116,6 @@ class Solver(ABC):
         """The tuned constants that pruning uses."""
         return DEFAULT
 
-    def expect_passes(self, batch: Batch, gradients: bool) -> Floats | None:
-        """(B,) about how many passes each problem takes at most, pruning aside; None where nobody can say.
-
-        gradients: whether the victim has gradients of its own. Else slopes come from a stand-in, and are not passes.
-        """
-        return None
-
     def refuse(self, batch: Batch, oracle: Oracle) -> None:  # noqa: B027 (most solvers refuse nothing)
         """Raise ValueError for problems that the solver cannot take on; called before any work."""
 

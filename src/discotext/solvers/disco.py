@@ -31,17 +31,16 @@ from discotext.core.oracle import (
 )
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
-from discotext.core.sampling import interior_point, trim
-from discotext.search.beam import search_beam
+from discotext.core.sampling import interior_point
 from discotext.search.climbing import Allowance, Climbers, Places, climb
-from discotext.search.cost import beam_passes, greedy_passes
-from discotext.search.enumeration import enumerate_levels
-from discotext.search.frank_wolfe import frank_wolfe, spread_start
 from discotext.search.frugal import search_frugally
-from discotext.search.rounds import climb_greedily
 from discotext.search.solver import Proposal, Proposals, Search, Solver, check_solver, is_active
 from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
+from discotext.solvers.beam import beam_passes, search_beam
+from discotext.solvers.disco_frank_wolfe import frank_wolfe, spread_start
+from discotext.solvers.exact import enumerate_levels
+from discotext.solvers.greedy import climb_greedily, greedy_passes
 
 
 @dataclass(frozen=True)
@@ -99,14 +98,6 @@ class Disco(Solver):
                     f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start"
                 )
             self.start.refuse(batch, oracle)
-
-    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
-        greedy = greedy_passes(batch)
-        if gradients:
-            most = self._passes(batch, self.plan(0.0))
-        else:
-            most = np.maximum(self.multiple * greedy, self.tuning.frugal_queries)
-        return most if self.multiple else np.minimum(most, greedy)
 
     def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
         plan = self.plan(search.goal)
@@ -328,7 +319,7 @@ def near_starts(batch: Batch, oracle: RelaxedOracle, best: Climbers, count: int,
     choices[put_back] = 0
     room = layout.budgets - (choices != 0).sum(axis=1)
     changed &= np.cumsum(changed, axis=1) <= room[:, None]
-    started = trim(layout, np.where(changed, candidate, choices).astype(np.int32), rng)
+    started = np.where(changed, candidate, choices).astype(np.int32)
     return Climbers.at(batch, oracle, best.problems, started)
 
 

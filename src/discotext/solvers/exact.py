@@ -1,16 +1,24 @@
-"""Exact search: the answer is a proof."""
+"""Exact search: the answer is a proof.
+
+Where the oracle has bounds, most choices need not be scored (`branch_and_bound`). Else every choice is scored, by the
+number of changes: the first choice to reach a goal then reaches it with the fewest.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
+from discotext.core.arrays import Choices, Ints
 from discotext.core.oracle import BoundingOracle, Oracle, can
-from discotext.core.problem import Batch
+from discotext.core.problem import Batch, Problem
+from discotext.core.swaps import BLOCK, best_of_each, blocks
 from discotext.search.branch_and_bound import branch_and_bound
-from discotext.search.enumeration import enumerate_levels, format_count
-from discotext.search.solver import Proposals, Search, Solver
+from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 
 
 @dataclass(frozen=True)
@@ -48,3 +56,93 @@ class Exact(Solver):
         if self.bounds and can(oracle, BoundingOracle):
             return branch_and_bound(batch, oracle, search, self.passes)  # type: ignore[arg-type]
         return enumerate_levels(batch, oracle, np.arange(len(batch)), search, self.passes)
+
+
+def format_count(problem: Problem) -> str:
+    """The number of feasible choices for a reader: in full while that can be read, as a power of ten beyond."""
+    if problem.has_at_most(10**15):
+        return f"{problem.feasible_choices:,}"
+    by_changes, exponent = np.zeros(problem.budget + 1), 0.0
+    by_changes[0] = 1.0
+    for count in problem.counts:
+        by_changes[1:] += by_changes[:-1] * (count - 1)
+        size = by_changes.max()
+        by_changes, exponent = by_changes / size, exponent + math.log10(size)
+    return f"about 10^{exponent + math.log10(by_changes.sum()):.0f}"
+
+
+def enumerate_levels(
+    batch: Batch, oracle: Oracle, problems: Ints, search: Search | None = None, passes: int | None = None
+) -> Proposals:
+    """Score everything with one change, then everything with two, and so on. problems: in increasing order.
+
+    passes: what may be spent on each problem; a level that does not fit into the rest is not begun.
+    """
+    active = problems
+    sizes = None if passes is None else [count_by_changes(batch[problem], passes) for problem in problems.tolist()]
+    for changes in range(1, int(batch.budgets[problems].max(initial=0)) + 1):
+        if sizes is not None and search is not None and passes is not None:
+            level = np.array([sizes[at][changes] for at in np.searchsorted(problems, active).tolist()])
+            active = active[search.spent(active) + level <= passes]
+        for rows, choices in level_rows(batch, active[batch.budgets[active] >= changes], changes):
+            # A problem that left while this level went on is not asked about any more.
+            going = is_active(rows, active)
+            rows, choices = rows[going], choices[going]
+            if not len(rows):
+                continue
+            scores = oracle.score(rows, choices)
+            best = best_of_each(rows, scores)
+            received = yield Proposal(rows[best], choices[best], scores[best], below=changes)
+            active = active[is_active(active, received)]
+        done = active[batch.budgets[active] <= changes]
+        received = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, below=changes + 1)
+        active = active[is_active(active, received) & (batch.budgets[active] > changes)]
+        if not len(active):
+            return
+        below = np.zeros(len(batch), dtype=np.int64)
+        below[active] = changes + 1
+        received = yield Proposal(active[:0], batch.originals()[:0], np.empty(0), below=below)
+        active = active[is_active(active, received)]
+
+
+def count_by_changes(problem: Problem, enough: int) -> list[float]:
+    """How many choices have 0, 1, 2, … changes; counts beyond `enough` are only known to be larger.
+
+    >>> count_by_changes(Problem((3, 1, 2), 2), 100)
+    [1.0, 3.0, 2.0]
+    """
+    found = [1.0] + [0.0] * len(problem)
+    for count in problem.counts:
+        for changed in range(min(len(problem), problem.budget), 0, -1):
+            found[changed] = min(found[changed] + found[changed - 1] * (count - 1), 10.0 * enough + 1e15)
+    return found[: problem.budget + 1]
+
+
+def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Ints, Choices]]:
+    """All choices with exactly this many changes, in blocks of bounded size, problems in order."""
+    numbers: list[Ints] = []
+    rows: list[Choices] = []
+    size = 0
+    for problem in problems.tolist():
+        for part in exactly(batch[problem], changes):
+            wide = np.zeros((len(part), batch.n_max), dtype=np.int32)
+            wide[:, : part.shape[1]] = part
+            numbers.append(np.full(len(wide), problem))
+            rows.append(wide)
+            size += wide.size
+            if size >= BLOCK:
+                yield np.concatenate(numbers), np.concatenate(rows)
+                numbers, rows, size = [], [], 0
+    if rows:
+        yield np.concatenate(numbers), np.concatenate(rows)
+
+
+def exactly(problem: Problem, changes: int) -> Iterator[Choices]:
+    """Every choice of a problem with exactly this many changes, one set of positions after the other, in blocks."""
+    changeable = [position for position, count in enumerate(problem.counts) if count > 1]
+    for positions in combinations(changeable, changes):
+        shape = [problem.counts[position] - 1 for position in positions]
+        for block in blocks(math.prod(shape), len(problem)):
+            rows = np.zeros((len(block), len(problem)), dtype=np.int32)
+            rows[:, list(positions)] = np.stack(np.unravel_index(block, shape), axis=1) + 1
+            yield rows

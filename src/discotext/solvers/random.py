@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discotext.core.arrays import Floats
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch
 from discotext.core.sampling import random_choices
@@ -24,9 +23,6 @@ class Random(Solver):
     def __post_init__(self) -> None:
         if self.draws < 1:
             raise ValueError(f"draws is {self.draws}; choose 1 or more")
-
-    def expect_passes(self, batch: Batch, gradients: bool) -> Floats:
-        return np.full(len(batch), float(self.draws))
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         active, left = np.arange(len(batch)), self.draws

@@ -12,18 +12,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from discotext.support.errors import describe_os_error
+from discotext.support.plain_text import describe_os_error
 
 
 @contextmanager
-def atomic_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that replaces the one at `path` when the block ends without an error."""
+def atomic_file(path: str | Path, suffix: str = ".new") -> Iterator[IO[bytes]]:
+    """Open a file for writing that replaces the one at `path` when the block ends without an error.
+
+    suffix: of the new file's name. What a killed process leaves is written over by the next; where several processes
+    may write the same file, it must be a different one in each.
+    """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with open(target, "wb") as file:
             yield file
         return
-    new = target.with_name(target.name + ".new")
+    new = target.with_name(target.name + suffix)
     try:
         with open(new, "wb") as file:
             yield file

@@ -1,12 +1,33 @@
-"""Short plain text for people: one line of whatever was given, columns that stand below each other."""
+"""Short plain text for people: one line of whatever was given, safe to print; columns that stand below each other."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
-
-from discotext.support.redaction import escape_unprintable
+from typing import Protocol
 
 LINE = 80  # characters of a line that fits any terminal
+# Characters that change the direction of the text after them can make a line read as a different one.
+BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
+
+
+def escape_unprintable(text: str) -> str:
+    """Return the text with control characters and changes of text direction written as escape codes.
+
+    >>> escape_unprintable("a\\x1b[31mred")
+    'a\\\\x1b[31mred'
+    """
+    if text.isprintable() and text.isascii():
+        return text
+    return "".join(
+        character if _is_harmless(character) else character.encode("unicode_escape").decode() for character in text
+    )
+
+
+def _is_harmless(character: str) -> bool:
+    if character in "\n\t":
+        return True
+    return unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") and character not in BIDI_CONTROLS
 
 
 def shorten(text: object, most: int = LINE) -> str:
@@ -54,3 +75,33 @@ def percent(share: float | None, digits: int = 1) -> str:
     ('12.5 %', '–')
     """
     return "–" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error's type and message on one line.
+
+    >>> describe_error(ValueError("too\\nlong"))
+    'ValueError: too long'
+    """
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def describe_os_error(error: OSError) -> str:
+    """Return the operating system's message in lower case.
+
+    >>> describe_os_error(OSError(2, "No such file or directory"))
+    'no such file or directory'
+    """
+    return str(error.strerror or error).lower()
+
+
+class Bounded(Protocol):
+    """What has a 95 % interval."""
+
+    low: float
+    high: float
+
+
+def interval(value: Bounded | None) -> str:
+    """The 95 % interval of a share, in percent."""
+    return "–" if value is None else f"{100 * value.low:.1f}–{100 * value.high:.1f}"

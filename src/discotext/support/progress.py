@@ -1,8 +1,8 @@
-"""Progress bars: one implementation for commands, for Python in a terminal, and for notebooks.
+"""Progress: one bar for commands, for Python in a terminal, and for notebooks.
 
-Commands always have a bar and, where there is no terminal, lines in a log. Functions called from Python are guests in
-somebody else's program: their bar appears only in a terminal or a notebook, only if the work takes more than a second,
-and disappears when it is done.
+A command that has a console shows its bar at once and, where there is no terminal, writes lines to its log. Functions
+called from Python are guests in somebody else's program: their bar appears only in a terminal or a notebook, only if
+the work takes more than a second, and disappears when it is done.
 
 rich is imported where it is used, so that help pages do without it.
 """
@@ -18,18 +18,92 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
-DELAY = 1.0  # seconds before a function called from Python shows a bar
+DELAY = 1.0  # seconds before a bar is shown where no console is given
 INTERVAL = 0.2  # seconds between two states of a bar in a notebook
+LOG_INTERVAL = 60.0  # seconds between lines of progress where there is no terminal
 
 
-def make_progress(console: Console | None = None) -> Progress:
-    """Make a bar with a description, a percentage and the time left; it disappears when it is done."""
+class Progress:
+    """How far some work has come.
+
+    console: of a command. Without a terminal, as in the log of a cluster, it gets a line for each stage, and one a
+        minute.
+    wanted: False draws nothing.
+    """
+
+    def __init__(self, console: Console | None = None, wanted: bool = True) -> None:
+        self.console = console
+        self.delay = DELAY if console is None else 0.0
+        self.stage = ""
+        self._bar = _make_bar(console) if wanted else None
+        self._timer = threading.Timer(self.delay, self._show)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._ended = False
+        self._began = self._printed = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        self._began = time.monotonic()
+        if self.delay == 0:
+            self._show()
+        elif self._bar is not None and not isinstance(self._bar, NotebookBar):
+            # The first news may come after minutes, and the bar should be there by then. A notebook takes no output
+            # of another thread.
+            self._timer.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _show(self) -> None:
+        with self._lock:
+            if self._bar is not None and not self._ended:
+                self._bar.start()
+
+    def update(self, description: str, done: float, total: float = 1.0) -> None:
+        """Show how much of something is done. A total of 0 is unknown."""
+        if self._bar is not None:
+            self._bar.update(0, description=description, completed=done, total=total or None)
+            if time.monotonic() - self._began >= self.delay:
+                self._show()
+        elif self.console is not None and time.monotonic() - self._printed >= LOG_INTERVAL:
+            self._log(f"{100 * done / (total or 1):.0f} %: {description}")
+
+    def update_stage(self, activity: str, done: float) -> None:
+        """Show how much of an activity is done; with each stage, the time that is left is estimated afresh.
+
+        The stage is the activity or, where it begins with a number, what stands before the colon: "1/6 plain: fitting".
+        """
+        stage = activity.partition(": ")[0] if activity[:1].isdigit() else activity
+        if stage != self.stage:
+            self.stage = stage
+            if self._bar is not None:
+                self._bar.reset(0)
+            elif self.console is not None:
+                self._log(stage)
+        self.update(activity, done)
+
+    def _log(self, line: str) -> None:
+        assert self.console is not None
+        self._printed = time.monotonic()
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _make_bar(console: Console | None) -> Any:
+    """A bar with one task, or None where nobody would see it."""
+    if console is None and is_notebook():
+        return NotebookBar()
+    if not (console.is_interactive if console is not None else is_terminal()):
+        return None
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    return Progress(
+    bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:.0f} %"),
@@ -37,183 +111,65 @@ def make_progress(console: Console | None = None) -> Progress:
         console=console or Console(stderr=True),
         transient=True,
     )
+    bar.add_task("", total=None)
+    return bar
 
 
-def print_line(console: Console, line: str) -> None:
-    """Print a line as it is: without colours for numbers, and not wrapped."""
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+def is_terminal() -> bool:
+    """Whether standard error is a terminal that can move its cursor."""
+    # Not rich's opinion, which a variable such as FORCE_COLOR changes in the logs of CI.
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
 def is_notebook() -> bool:
     """Whether this is the kernel of a notebook: Jupyter, Colab, Databricks."""
     ipython = sys.modules.get("IPython")  # without it there is none
     shell = None if ipython is None else ipython.get_ipython()
-    if shell is None:
-        return False
-    kind = type(shell)
-    return (
-        kind.__name__ == "ZMQInteractiveShell"
-        or kind.__module__.startswith("google.colab")
+    return shell is not None and (
+        type(shell).__name__ == "ZMQInteractiveShell"
+        or type(shell).__module__.startswith("google.colab")
         or "DATABRICKS_RUNTIME_VERSION" in os.environ
     )
 
 
-def is_watched() -> bool:
-    """Whether somebody looks on who can see a bar: in a notebook, or at a terminal that can move its cursor."""
-    if is_notebook():
-        return True
-    # Not rich's opinion, which a variable such as FORCE_COLOR changes in the logs of CI.
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+class NotebookBar:
+    """A bar in the output of a notebook's cell, with the methods of rich's `Progress`, which would need ipywidgets.
 
-
-class Bar:
-    """A bar that is not drawn; those that derive from it are, each in its own place."""
-
-    def __enter__(self) -> Bar:
-        self.start()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.stop()
-
-    def start(self) -> None:
-        """Show it, unless it is shown already."""
-
-    def stop(self) -> None:
-        """Let it disappear."""
-
-    def restart(self) -> None:
-        """Begin something new: the time that is left is estimated afresh."""
-
-    def update(self, description: str, done: float, total: float) -> None:
-        """Say how far the work has come."""
-
-
-class TerminalBar(Bar):
-    """A bar in a terminal. delay: seconds before it is shown."""
-
-    def __init__(self, console: Console | None = None, delay: float = 0.0) -> None:
-        self.progress = make_progress(console)
-        self.task = self.progress.add_task("", total=None)
-        self.delay = delay
-        self._timer: threading.Timer | None = None
-        self._lock = threading.Lock()
-        self._ended = False
-
-    def start(self) -> None:
-        if not self.delay:
-            self._show()
-        elif self._timer is None:
-            # The first news may come after minutes, and the bar should be there by then.
-            self._timer = threading.Timer(self.delay, self._show)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _show(self) -> None:
-        with self._lock:
-            if not self._ended:
-                self.progress.start()
-
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        with self._lock:
-            self._ended = True
-            self.progress.stop()
-
-    def restart(self) -> None:
-        self.progress.reset(self.task)
-
-    def update(self, description: str, done: float, total: float) -> None:
-        self.progress.update(self.task, description=description, completed=done, total=total)
-
-
-class NotebookBar(Bar):
-    """A bar in the output of a notebook's cell, shown with the first news after a delay.
-
-    It is drawn by the notebook itself: rich would need ipywidgets.
+    >>> bar = NotebookBar()
+    >>> bar.update(0, "1 < 2", 1, 4)
+    >>> bar, bar._repr_html_()
+    (25 % 1 < 2, '<div><progress value="0.250" max="1"></progress> 25 % 1 &lt; 2</div>')
     """
 
-    def __init__(self, delay: float = 0.0) -> None:
-        self.delay = delay
-        self._began = self._drawn = time.monotonic()
+    def __init__(self) -> None:
+        self.text, self.share = "", 0.0
         self._handle: Any = None
+        self._drawn = 0.0
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        bar = f'<progress value="{self.share:.3f}" max="1"></progress> {escape(self.text)}' if self.text else ""
+        return f"<div>{bar}</div>"
 
     def start(self) -> None:
-        self._began = time.monotonic()
+        if self._handle is None and self.text and self.share < 1:
+            from IPython.display import display
 
-    def update(self, description: str, done: float, total: float) -> None:
-        from IPython.display import display
+            self._handle = display(self, display_id=True)
 
-        now = time.monotonic()
-        if now - self._began < self.delay or (self._handle is None and done >= total):
-            return
-        if self._handle is None:
-            self._handle = display(NotebookView(description, done, total), display_id=True)
-        elif now - self._drawn >= INTERVAL:
-            self._handle.update(NotebookView(description, done, total))
-        else:
-            return
-        self._drawn = now
+    def reset(self, task: int) -> None:
+        """There is no estimate of the time left to begin afresh."""
+
+    def update(self, task: int, description: str, completed: float, total: float | None) -> None:
+        self.share = completed / total if total else 0.0
+        self.text = f"{100 * self.share:.0f} % {description}"
+        if self._handle is not None and time.monotonic() - self._drawn >= INTERVAL:
+            self._handle.update(self)
+            self._drawn = time.monotonic()
 
     def stop(self) -> None:
         if self._handle is not None:
-            self._handle.update(NotebookView("", 0, 0))
-            self._handle = None
-
-
-class NotebookView:
-    """One state of a bar, for a notebook; nothing if the description is empty and the total is 0."""
-
-    def __init__(self, description: str, done: float, total: float) -> None:
-        self.description, self.share = description, done / total if total else 0.0
-        self.gone = not description and not total
-
-    def __repr__(self) -> str:
-        return "" if self.gone else f"{100 * self.share:.0f} % {self.description}"
-
-    def _repr_html_(self) -> str:
-        """The bar as HTML.
-
-        >>> NotebookView("1 < 2", 1, 4)._repr_html_()
-        '<div><progress value="0.250" max="1"></progress> 25 % 1 &lt; 2</div>'
-        """
-        if self.gone:
-            return "<div></div>"
-        return f'<div><progress value="{self.share:.3f}" max="1"></progress> {escape(repr(self))}</div>'
-
-
-def make_bar(wanted: bool = True, delay: float = DELAY) -> Bar:
-    """The bar for a function that was called from Python; one that is not drawn where nobody would see it."""
-    if not wanted or not is_watched():
-        return Bar()
-    return NotebookBar(delay) if is_notebook() else TerminalBar(delay=delay)
-
-
-class StageProgress:
-    """A bar for one stage of a long piece of work after another.
-
-    console: of a command; without a terminal, it gets a line for each stage. bar: what is drawn instead of its bar.
-    """
-
-    def __init__(self, console: Console | None, bar: Bar | None = None) -> None:
-        self.console = console
-        self.bar = bar or TerminalBar(console)
-        self.stage = ""
-
-    def __enter__(self) -> StageProgress:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.bar.stop()
-
-    def update(self, activity: str, done: float) -> None:
-        """Show how much of an activity is done. What stands before a colon names the stage."""
-        stage = activity.partition(": ")[0] if activity[:1].isdigit() else activity
-        if stage != self.stage:
-            self.stage = stage
-            self.bar.restart()
-            if self.console is not None and not self.console.is_terminal:
-                print_line(self.console, stage)
-        self.bar.update(activity, done, 1.0)
+            self.text = ""
+            self._handle.update(self)

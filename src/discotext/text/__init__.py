@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from discotext.text.candidates import Candidates as Candidates
     from discotext.text.candidates import Replacements as Replacements
     from discotext.text.candidates import make_candidates as make_candidates
+    from discotext.text.candidates import make_scorer as make_scorer
     from discotext.text.encoder_scorer import EncoderScorer as EncoderScorer
     from discotext.text.encoder_scorer import FullScorer as FullScorer
-    from discotext.text.scorers import make_scorer as make_scorer
     from discotext.text.space import Space as Space
     from discotext.text.vectors import WordVectors as WordVectors
     from discotext.text.words import Words as Words
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "acceptability": ["LightScorer", "Scorer"],
     "encoder_scorer": ["EncoderScorer", "FullScorer"],
-    "scorers": ["make_scorer"],
-    "candidates": ["Candidates", "Replacements", "make_candidates"],
+    "candidates": ["Candidates", "Replacements", "make_candidates", "make_scorer"],
     "space": ["Space"],
     "vectors": ["WordVectors"],
     "words": ["Words", "split"],

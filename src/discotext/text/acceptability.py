@@ -6,7 +6,7 @@ probabilities are calibrated: of the swaps that get 0.7, about 70 % are acceptab
 documents that took no part in the fit is in docs/benchmarks/candidates.md.
 
 `LightScorer` comes with the package. `EncoderScorer` (discotext.text.encoder_scorer) also reads the sentence with a
-transformer. For another language, or a notion of acceptability of your own, subclass `Scorer`.
+transformer. For another language, or a custom notion of acceptability, subclass `Scorer`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discotext.core.arrays import Floats
+from discotext.text.resources import read_arrays
 from discotext.text.swap_features import Matrix, Occurrence, SwapFeatures
 from discotext.text.words import Words
 
-SCORER_FILE = "scorer.safetensors"
 DEFAULT_ACCEPT = 0.45
 
 
@@ -56,11 +55,11 @@ class Scorer(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Ensemble:
     """A few small networks with one hidden layer each, whose logits are averaged, and the calibration of the mean.
 
     mean, scale: (F,) of the features. inner: (E, F, H), inner_bias: (E, H). outer: (E, H), outer_bias: (E,).
-    slope, shift: of the logit, so that the probabilities are calibrated.
+    factor, shift: of the logit, so that the probabilities are calibrated.
     """
 
     mean: Matrix
@@ -69,7 +68,7 @@ class Network:
     inner_bias: Matrix
     outer: Matrix
     outer_bias: Matrix
-    slope: float
+    factor: float
     shift: float
 
     def logits(self, features: Matrix) -> Matrix:
@@ -78,27 +77,21 @@ class Network:
         total = np.zeros(len(features), dtype=np.float32)
         for inner, bias, outer, last in zip(self.inner, self.inner_bias, self.outer, self.outer_bias, strict=True):
             total += np.maximum(scaled @ inner + bias, 0) @ outer + last
-        return np.asarray(self.slope * total / len(self.inner) + self.shift, dtype=np.float32)
+        return np.asarray(self.factor * total / len(self.inner) + self.shift, dtype=np.float32)
 
 
 @cache
 def load_arrays() -> dict[str, NDArray[Any]]:
     """The weights in the package, by scorer and name; `least_prior`: what nearly all swaps of 0, 0.01, …, 1 have."""
-    from safetensors.numpy import load
-
-    return dict(load(resources.files("discotext.text.resources").joinpath(SCORER_FILE).read_bytes()))
+    return read_arrays("scorer.safetensors")
 
 
 @cache
-def load_network(prefix: str = "light") -> Network:
-    """A network of the package."""
-    mine = {
-        name.removeprefix(prefix + "."): value
-        for name, value in load_arrays().items()
-        if name.startswith(prefix + ".") and not name.endswith((".calibration", ".least_prior"))
-    }
-    slope, shift = load_arrays()[f"{prefix}.calibration"].tolist()
-    return Network(**mine, slope=slope, shift=shift)
+def load_network(prefix: str = "light") -> Ensemble:
+    """The networks of a scorer."""
+    names = ("mean", "scale", "inner", "inner_bias", "outer", "outer_bias")
+    factor, shift = load_arrays()[f"{prefix}.calibration"].tolist()
+    return Ensemble(**{name: load_arrays()[f"{prefix}.{name}"] for name in names}, factor=factor, shift=shift)
 
 
 def sigmoid(logits: NDArray[Any]) -> Floats:
@@ -143,14 +136,10 @@ class LightScorer(Scorer):
         return self.features.prior(word, tag, candidate) >= find_least_prior(least)
 
 
+@cache
 def find_least_prior(least: float, prefix: str = "light") -> float:
     """The prior that a swap must have for its probability to be this high in some sentence."""
-    return _round_down(prefix, int(100 * least))
-
-
-@cache
-def _round_down(prefix: str, percent: int) -> float:
-    return float(load_arrays()[f"{prefix}.least_prior"][percent])
+    return float(load_arrays()[f"{prefix}.least_prior"][int(100 * least)])
 
 
 def split_rows(values: Floats, asked: Sequence[Occurrence]) -> list[Floats]:

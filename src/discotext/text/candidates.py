@@ -8,6 +8,7 @@ What depends on the sentence (an article before the word, a set phrase, the prob
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,35 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from discotext.core.arrays import Floats
-from discotext.support.garbage import no_cycle_collection
 from discotext.text.acceptability import DEFAULT_ACCEPT, LightScorer, Scorer
-from discotext.text.filters import (
-    DEFAULT_FILTERS,
-    STANDARD_FILTERS,
-    Filter,
-    Frequency,
-    Sense,
-    Similarity,
-    UnknownToVictim,
-    make_filters,
-)
+from discotext.text.filters import DEFAULT_FILTERS, STANDARD_FILTERS, Filter, Similarity, UnknownToVictim, make_filters
 from discotext.text.inflection import match_inflection
-from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.polarity import Polarity
-from discotext.text.scorers import make_scorer
-from discotext.text.sources import (
-    AllOf,
-    AnyOf,
-    Source,
-    SynonymList,
-    Synonyms,
-    ThesaurusWords,
-    VectorNeighbours,
-    read_synonyms,
-)
+from discotext.text.sources import AnyOf, Source, SynonymList, Synonyms, ThesaurusWords, VectorNeighbours, read_synonyms
 from discotext.text.swap_features import Occurrence
-from discotext.text.tagging import LightTagger, Tagger, make_tagger
-from discotext.text.vectors import WordVectors
+from discotext.text.tagging import LightTagger, Tagger
+from discotext.text.vectors import WordVectors, load_packaged_vectors
 from discotext.text.words import WordContext, Words, match_case, to_words
 
 SPLITTING = "splitting"  # the name under which candidates are refused that would change how the text is split
@@ -88,7 +67,7 @@ class Candidates:
     limit: the most candidates a word may have. unknown_words: whether to allow words outside a victim's vocabulary.
     scorer: estimates the probability that most people accept a swap in its place; None estimates nothing.
     accept: the probability that a candidate must have; None accepts what the filters leave, whatever its probability.
-        The default is 0.45 for the packaged thesaurus or with a scorer that you give, and None for your own sources.
+        The default is 0.45 for the packaged thesaurus or with a custom scorer, and None for custom sources.
 
     >>> [sorted(found.candidates) for found in Candidates()("They purchased it")]
     [[], ['bought'], []]
@@ -99,7 +78,7 @@ class Candidates:
     tagger: Tagger = field(default_factory=LightTagger)
     limit: int = 8
     unknown_words: bool = False
-    scorer: Scorer | Literal["default"] | None = "default"
+    scorer: Scorer | None = field(default_factory=LightScorer)
     accept: float | Literal["default"] | None = "default"
     _cache: dict[tuple[str, str, bool, bool], tuple[tuple[str, ...], Refusals]] = field(
         default_factory=dict, init=False, repr=False
@@ -108,26 +87,20 @@ class Candidates:
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise ValueError(f"limit is {self.limit}, but a word needs room for a candidate; choose 1 or more")
-        for part, base in ((self.source, Source), *((one, Filter) for one in self.filters)):
+        parts: list[tuple[object, type]] = [(self.source, Source), *((one, Filter) for one in self.filters)]
+        parts += [] if self.scorer is None else [(self.scorer, Scorer)]
+        for part, base in parts:
             if not isinstance(part, base):
                 kind = base.__name__.lower()
                 raise TypeError(f"{part!r} is not a {kind}; give an instance of a subclass of {base.__name__}")
         if self.accept == "default":
-            judged = isinstance(self.source, ThesaurusWords) if self.scorer == "default" else self.scorer is not None
+            custom = self.scorer is not None and not isinstance(self.scorer, LightScorer)
+            judged = custom or (self.scorer is not None and isinstance(self.source, ThesaurusWords))
             object.__setattr__(self, "accept", DEFAULT_ACCEPT if judged else None)
-        if self.scorer == "default":
-            object.__setattr__(self, "scorer", LightScorer())
-        if self.scorer is not None and not isinstance(self.scorer, Scorer):
-            raise TypeError(f"{self.scorer!r} is not a scorer; give an instance of a subclass of Scorer, or None")
         if self.accept is not None and not (isinstance(self.accept, int | float) and 0 <= self.accept <= 1):
             raise ValueError(f"accept is {self.accept}; choose a probability, from 0 to 1")
         if self.accept is not None and self.scorer is None:
             raise ValueError(f"accept is {self.accept}, but nothing estimates a probability; give a scorer, too")
-
-    @property
-    def _scorer(self) -> Scorer | None:
-        """The scorer; after the constructor it is never "default"."""
-        return self.scorer if isinstance(self.scorer, Scorer) else None
 
     @property
     def _least(self) -> float | None:
@@ -149,21 +122,27 @@ class Candidates:
 
         texts: strings, or texts that have already been split into words.
         """
-        with no_cycle_collection():  # a quarter of the time otherwise
+        # Millions of small objects are made and no reference cycles: the collector would take a quarter of the time.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
             return self._find([to_words(text) for text in texts])
+        finally:
+            if collects:
+                gc.enable()
 
     def _find(self, words: Sequence[Words]) -> list[list[Replacements]]:
         tags = self.tagger.tag(words)
         self.source.prepare({word.lower() for text in words for word in text.words})
         found = [self._find_in_text(text, tuple(given)) for text, given in zip(words, tags, strict=True)]
-        scorer = self._scorer
-        if scorer is None:
+        if self.scorer is None:
             return [[self._limit(one, None) for one in text] for text in found]
         places = [(text, at) for text, ones in enumerate(found) for at, one in enumerate(ones) if one.candidates]
         # Where no probability is required, the order of the source decides which candidates are kept.
         most = self.limit if self._least is None else None
         asked = [Occurrence(text, at, found[text][at].candidates[:most]) for text, at in places]
-        for (text, at), scores in zip(places, scorer.score(words, tags, asked, self._least or 0.0), strict=True):
+        estimated = self.scorer.score(words, tags, asked, self._least or 0.0)
+        for (text, at), scores in zip(places, estimated, strict=True):
             found[text][at] = self._limit(found[text][at], scores)
         return found
 
@@ -210,12 +189,11 @@ class Candidates:
         """What does not depend on the sentence."""
         proposed: Sequence[str] = check_proposed(self.source, self.source.propose(context), context.word)
         refused: Refusals = ()
-        scorer, least = self._scorer, self._least
+        scorer, least = self.scorer, self._least
         if scorer is not None and least is not None:
             # What no sentence can make acceptable need not be looked at.
             hopeful = [one for one in proposed if scorer.could_reach(context.lower, context.tag, one, least)]
-            if len(hopeful) < len(proposed):
-                refused = tuple((word, ACCEPT) for word in proposed if word not in hopeful)
+            refused = tuple((word, ACCEPT) for word in proposed if word not in hopeful)
             proposed = hopeful
         allowed = self._inflect(context, proposed)
         for one in self.filters:
@@ -235,7 +213,7 @@ class Candidates:
     @property
     def settings(self) -> dict[str, Any]:
         """What the candidates depend on, as JSON."""
-        scored = {} if self._scorer is None else {"accept": self.accept, **self._scorer.settings()}
+        scored = {} if self.scorer is None else {"accept": self.accept, **self.scorer.settings()}
         return {
             "source": self.source.name,
             "filters": {one.name: one.settings() for one in self.filters},
@@ -247,7 +225,7 @@ class Candidates:
 
 
 def check_proposed(source: Source, proposed: Any, word: str) -> Sequence[str]:
-    """What a source proposed; TypeError unless it is a sequence of words, as someone's own source may get it wrong."""
+    """What a source proposed; TypeError unless it is a sequence of words, as a custom source may get it wrong."""
     listed = isinstance(proposed, Sequence) and not isinstance(proposed, str)
     if listed and all(isinstance(one, str) for one in proposed):
         return list(proposed)
@@ -267,6 +245,7 @@ def _apply(
     return tuple(word for word, against in verdicts if not against), refused + no
 
 
+SCORERS = ("light", "encoder", "full")
 SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
 # What `without` accepts. "all" means all but the one for words unknown to the victim.
 SWITCHES = (*STANDARD_FILTERS, ACCEPT, UnknownToVictim.name, "all")
@@ -274,90 +253,66 @@ SWITCHES = (*STANDARD_FILTERS, ACCEPT, UnknownToVictim.name, "all")
 
 def make_candidates(
     sources: Sequence[str] = (),
-    combine: str = "any",
     synonyms: Sequence[str | Path] = (),
     vectors: str | Path | None = None,
     masked_lm: str | None = None,
     without: Sequence[str] = (),
-    sentence_encoder: str | None = None,
     similarity: float | None = None,
-    sense: float | None = None,
-    tagger: str = "light",
     per_word: int = 8,
     accept: float | None = None,
-    scorer: str = "light",
-    encoder: str | None = None,
-    language_model: str | None = None,
-    keep_meaning: bool = False,
+    scorer: str | Scorer = "light",
 ) -> Candidates:
     """Make candidates from the names of their parts.
 
-    sources: among `SOURCES` [default: "list" with synonyms, "masked-lm" with a masked language model, otherwise
-        "thesaurus"].
-    combine: "any" for words that any of the sources proposes, "all" for words that all of them propose.
+    sources: among `SOURCES`; with several, words that any of them proposes [default: "list" with synonyms, "masked-lm"
+        with a masked language model, otherwise "thesaurus"].
     synonyms: files for the source "list".
-    vectors: a file of word vectors, for the source "neighbours" and the filters "similarity" and "frequency"
-        [default: those that come with the package].
+    vectors: a file of word vectors, for the source "neighbours" and the filter "similarity" [default: those that come
+        with the package].
     masked_lm: a Hugging Face model for the source "masked-lm", by name or folder.
     without: filters to switch off, among `SWITCHES`.
-    sentence_encoder: a Hugging Face model, by name or folder, that refuses changes of meaning.
-    similarity, sense: thresholds of these filters; giving one switches the filter on.
-    tagger: "light" or "spacy".
+    similarity: the least cosine similarity of the word vectors; giving it switches the filter on.
     per_word: the most candidates a word may have.
-    accept: the least probability that most people accept a swap in its place [default: 0.45; off where your own list
+    accept: the least probability that most people accept a swap in its place [default: 0.45; off where a custom list
         is the only source].
-    scorer: what estimates that probability: "light", "encoder" or "full".
-    encoder, language_model: folders of the scorer's models.
-    keep_meaning: whether to refuse swaps that make a word more positive or negative (filter "polarity").
+    scorer: what estimates that probability: "light", "encoder", "full", or a `Scorer`.
 
     >>> make_candidates(without=["phrase"], per_word=3).limit
     3
     """
     names = _choose_sources(sources, synonyms, masked_lm)
-    _check_names(names, combine, without)
+    for name in without:
+        if name not in SWITCHES:
+            raise ValueError(f"there is no filter {name!r} to switch off; choose among {', '.join(SWITCHES)}")
     space = load_packaged_vectors() if vectors is None else WordVectors.read(vectors).normalise()
     parts = tuple(_make_source(name, space, synonyms, masked_lm) for name in names)
-    source = parts[0] if len(parts) == 1 else AnyOf(parts) if combine == "any" else AllOf(parts)
-    filters = _make_filters(without, similarity, sense, space)
-    if keep_meaning:
-        # Before the filters that look at the sentence, since this one is decided once for each word.
-        first = next((at for at, one in enumerate(filters) if one.context_dependent), len(filters))
-        filters.insert(first, Polarity())
-    if sentence_encoder:
-        from discotext.text.masked_lm import SentenceSimilarity
-
-        filters.append(SentenceSimilarity(sentence_encoder))
+    least, wanted = (0.0, DEFAULT_FILTERS) if similarity is None else (similarity, tuple(STANDARD_FILTERS))
+    filters = [
+        Similarity(least, space) if isinstance(one, Similarity) else one
+        for one in make_filters([name for name in wanted if not {name, "all"} & {*without}])
+    ]
     # The user's own list is not filtered by meaning, unless a probability is asked for. It is estimated all the same.
     trusted = ACCEPT in without or (accept is None and (names == ["list"] or "all" in without))
-    judge = make_scorer(scorer, encoder, language_model)
-    least = None if trusted else DEFAULT_ACCEPT if accept is None else accept
-    unknown = UnknownToVictim.name in without
-    return Candidates(source, tuple(filters), make_tagger(tagger), per_word, unknown, judge, least)
+    return Candidates(
+        parts[0] if len(parts) == 1 else AnyOf(parts),
+        tuple(filters),
+        limit=per_word,
+        unknown_words=UnknownToVictim.name in without,
+        scorer=make_scorer(scorer) if isinstance(scorer, str) else scorer,
+        accept=None if trusted else DEFAULT_ACCEPT if accept is None else accept,
+    )
 
 
 def _choose_sources(sources: Sequence[str], synonyms: Sequence[str | Path], masked_lm: str | None) -> list[str]:
     """The names of the sources, given or by default, checked against what else is given."""
     names = list(sources) or (["list"] if synonyms else ["masked-lm"] if masked_lm else ["thesaurus"])
-    for given, name, there, absent in (
-        (synonyms, "list", "synonyms are given", "no synonyms are given"),
-        (masked_lm, "masked-lm", "a masked language model is given", "no masked language model is given"),
-    ):
-        if given and name not in names:
-            raise ValueError(f"{there}, but {name!r} is not among the sources; give both or neither")
-        if not given and name in names:
-            raise ValueError(f"{name!r} is among the sources, but {absent}; give both or neither")
-    return names
-
-
-def _check_names(sources: Sequence[str], combine: str, without: Sequence[str]) -> None:
-    if combine not in ("any", "all"):
-        raise ValueError(f"combine is {combine!r}; choose 'any' or 'all'")
-    for name in sources:
+    for name in names:
         if name not in SOURCES:
             raise ValueError(f"there is no source {name!r}; choose among {', '.join(SOURCES)}")
-    for name in without:
-        if name not in SWITCHES:
-            raise ValueError(f"there is no filter {name!r} to switch off; choose among {', '.join(SWITCHES)}")
+    for name, given, what in (("list", synonyms, "synonyms"), ("masked-lm", masked_lm, "a masked language model")):
+        if bool(given) != (name in names):
+            raise ValueError(f"the source {name!r} and {what} belong together; give both or neither")
+    return names
 
 
 def _make_source(name: str, space: WordVectors, synonyms: Sequence[str | Path], masked_lm: str | None) -> Source:
@@ -378,19 +333,16 @@ def _make_source(name: str, space: WordVectors, synonyms: Sequence[str | Path], 
     return MaskedModel(str(masked_lm))
 
 
-def _make_filters(
-    without: Sequence[str], similarity: float | None, sense: float | None, space: WordVectors
-) -> list[Filter]:
-    """The default filters that are not switched off, and those with a threshold, with these vectors."""
-    standard = DEFAULT_FILTERS
-    standard += tuple(name for name, least in (("similarity", similarity), ("sense", sense)) if least is not None)
-    filters: list[Filter] = []
-    for one in make_filters([] if "all" in without else [name for name in standard if name not in without]):
-        if isinstance(one, Similarity):
-            one = replace(one, least=one.least if similarity is None else similarity, vectors=space)
-        elif isinstance(one, Sense) and sense is not None:
-            one = replace(one, least=sense)
-        elif isinstance(one, Frequency):
-            one = replace(one, vectors=space)
-        filters.append(one)
-    return filters
+def make_scorer(name: str) -> Scorer:
+    """Make the scorer of that name; its models are those of the installed packages, else of the model hub.
+
+    >>> make_scorer("light").name
+    'light'
+    """
+    if name not in SCORERS:
+        raise ValueError(f"there is no scorer {name!r}; choose one of {', '.join(SCORERS)}")
+    if name == "light":
+        return LightScorer()
+    from discotext.text.encoder_scorer import EncoderScorer, FullScorer
+
+    return EncoderScorer() if name == "encoder" else FullScorer()

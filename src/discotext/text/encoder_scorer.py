@@ -22,6 +22,8 @@ import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.core.padding import group_by_length
+from discotext.models.continuation import Continuations, Place
+from discotext.models.pretrained import BatchedModel
 from discotext.text.acceptability import (
     LightScorer,
     Scorer,
@@ -31,8 +33,6 @@ from discotext.text.acceptability import (
     sigmoid,
     split_rows,
 )
-from discotext.text.continuation import Continuations, Place
-from discotext.text.pretrained import BatchedModel
 from discotext.text.swap_features import Matrix, Occurrence
 from discotext.text.words import Words, match_case
 

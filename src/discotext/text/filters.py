@@ -1,23 +1,87 @@
 """Filters: the reasons why a proposed word may not replace another. Each has a name and can be switched off.
 
 A filter sees a word in its context and one candidate at a time, already in the inflected form it would have there. The
-first filter that refuses a candidate gives its name to the refusal. To add your own, subclass `Filter`.
+first filter that refuses a candidate gives its name to the refusal. To add a custom one, subclass `Filter`.
 """
 
 from __future__ import annotations
 
+import gzip
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
-from discotext.text.closed_class import CALENDAR, NEGATING_PREFIXES, NEGATIONS, NUMBERS, OPEN_CLASS, STOP_WORDS
 from discotext.text.inflection import PARTS, find_lemmas, inflect, is_spelling_of, lemmatise, match_inflection
-from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.vectors import WordVectors
-from discotext.text.wordnet import WordNet, load_wordnet
+from discotext.text.resources import read_resource
+from discotext.text.thesaurus import WordNet, load_wordnet
+from discotext.text.vectors import WordVectors, load_packaged_vectors
 from discotext.text.words import WordContext, match_case
+
+# Closed-class words: no synonym can replace them without changing the meaning.
+STOP_WORDS = frozenset(
+    """
+    a about above across after again against ago ahead all almost alone along already also although always am amid
+    among an and another any anybody anyhow anyone anything anyway anywhere apart are around as aside at away back be
+    because been before behind being below beneath beside besides best better between beyond both but by came can come
+    could did do does doing done down during each either else elsewhere enough even ever every everybody everyone
+    everything everywhere except far few fewer first for former forth from further get gets getting go goes going gone
+    got gotten had half has have having he hence her here hers herself him himself his how however i if in indeed
+    inside instead into is it its itself just last later latter least less lest let lets like likewise likely little
+    lot lots made make makes making many may maybe me meanwhile might mine more moreover most mostly much must my
+    myself near nearly never next not now of off often on once one ones only onto or other others otherwise ought our
+    ours ourselves out outside over own per perhaps please quite rather really same several shall she should since so
+    some somebody somehow someone something sometimes somewhere soon still such than that the their theirs them
+    themselves then there thereby therefore these they thing things this those though through throughout thus till to
+    together too toward towards under unless until up upon us use used very via was we well went were what whatever
+    when whenever where whereas wherever whether which whichever while who whoever whole whom whose why will with
+    within would yes yet you your yours yourself yourselves
+    oh ah eh hey hi hello ok okay etc eg ie vs mr mrs ms dr st
+    way ways kind sort bit day days year years month months week weeks hour hours minute minutes time times today
+    tomorrow yesterday tonight
+    """.split()
+)
+
+NEGATIONS = frozenset(
+    """
+    no not never none nobody nothing nowhere neither nor without hardly barely scarcely cannot cant dont doesnt didnt
+    isnt arent wasnt werent wont wouldnt shouldnt couldnt hasnt havent hadnt aint n't nt lack lacks lacked lacking fail
+    fails failed failing
+    """.split()
+)
+# Prefixes that turn a word into its opposite.
+NEGATING_PREFIXES = frozenset("un in im il ir dis non mis anti de under over".split())
+
+NUMBERS = frozenset(
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands million
+    millions billion billions trillion trillions dozen dozens first second third fourth fifth sixth seventh eighth
+    ninth tenth half halves quarter quarters double triple twice once thrice single percent percentage pct
+    """.split()
+)
+
+CALENDAR = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays january february march april may june july august september october november december spring summer autumn
+    winter
+    """.split()
+)
+
+# Stop words that are nouns, verbs, adjectives or adverbs in many sentences. Where the tagger says so, other words may
+# replace them, and they may replace others.
+OPEN_CLASS = frozenset(
+    """
+    almost apart best better come came coming even far few forward further get gets getting got go goes going gone went
+    indeed just kind last later latter let lets like likely likewise little lot lots made make makes making many maybe
+    meanwhile moreover mostly nearly often ok okay only outside perhaps quite rather really several sometimes soon sort
+    still thing things together use used very way ways well whole bit day days year years month months week weeks hour
+    hours minute minutes time times today tonight again always ago ahead already also anyway aside away back enough
+    instead otherwise therefore thus yet
+    """.split()
+)
 
 
 class Filter(ABC):
@@ -185,37 +249,45 @@ class Similarity(Filter):
 
 
 @dataclass(frozen=True, eq=False)
-class Sense(Filter):
-    """A minimum probability that both words are used in the same sense or in related ones (see `wordnet`)."""
+class Polarity(Filter):
+    """A candidate is about as positive or negative as the word; not among the filters that have a switch.
 
-    least: float = 0.4
-    source: WordNet = field(default_factory=load_wordnet)
-    name = "sense"
+    A swap can read well and still change what is said of a thing (`the film was great` → `fine`). This filter serves
+    tasks whose classes are opinions; for topics there is nothing to keep.
 
-    def keeps(self, context: WordContext) -> bool:
-        return context.tag not in PARTS
+    most: by how much the ratings may differ; a word that is not rated counts as neutral, 0.
 
-    def refuses(self, context: WordContext, candidate: str) -> bool:
-        related = self.source.synonyms(lemmatise(context.lower, context.tag), PARTS[context.tag])
-        return related.get(lemmatise(candidate, context.tag), 0.0) < self.least
+    >>> from discotext.text.words import split
+    >>> context = WordContext(split("a great film"), ("DT", "JJ", "NN"), 1)
+    >>> Polarity().refuses(context, "fine"), Polarity().refuses(context, "wonderful")
+    (True, False)
+    """
 
-    def settings(self) -> dict[str, float | int | str]:
-        return {"least": self.least}
-
-
-@dataclass(frozen=True, eq=False)
-class Frequency(Filter):
-    """Candidates are among the most frequent words, in the order of the vectors: a rare word is conspicuous."""
-
-    most: int = 30_000
-    vectors: WordVectors = field(default_factory=load_packaged_vectors)
-    name = "frequency"
+    most: float = 1.0
+    name = "polarity"
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
-        return self.vectors.row.get(candidate, self.most) >= self.most
+        ours, theirs = (self._rate(word, context.tag) for word in (context.lower, candidate))
+        return abs(ours - theirs) > self.most or ours * theirs < 0
+
+    @staticmethod
+    def _rate(word: str, tag: str) -> float:
+        ratings = load_polarity()
+        return ratings.get(word, ratings.get(lemmatise(word, tag), 0.0))
 
     def settings(self) -> dict[str, float | int | str]:
         return {"most": self.most}
+
+
+@cache
+def load_polarity() -> dict[str, float]:
+    """How positive 7,000 words are, each rated by ten people from −4 to 4 (VADER; Hutto and Gilbert 2014).
+
+    >>> load_polarity()["great"] > load_polarity()["fine"] > 0 > load_polarity()["awful"]
+    True
+    """
+    lines = gzip.decompress(read_resource("polarity.txt.gz")).decode("ascii").splitlines()
+    return {word: float(rating) for word, rating in map(str.split, lines)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,16 +416,13 @@ STANDARD_FILTERS: dict[str, Callable[[], Filter]] = {
     "names": Names,
     "part-of-speech": PartOfSpeech,
     "antonyms": Antonyms,
-    "sense": Sense,
     "inflection": Inflection,
-    "frequency": Frequency,
     "similarity": Similarity,
     "phrase": Phrase,
     "article": Article,
 }
 # Whether a swap keeps the meaning is for a scorer to say, or for the user whose synonym list it is.
-MEANING_FILTERS = ("sense", "frequency", "similarity")
-DEFAULT_FILTERS = tuple(name for name in STANDARD_FILTERS if name not in MEANING_FILTERS)
+DEFAULT_FILTERS = tuple(name for name in STANDARD_FILTERS if name != Similarity.name)
 
 
 def make_filters(names: Collection[str]) -> tuple[Filter, ...]:

@@ -12,7 +12,7 @@ import sys
 from functools import cache, lru_cache
 from typing import Any
 
-from discotext.text.wordnet import LETTERS, load_wordnet
+from discotext.text.thesaurus import LETTERS, load_wordnet
 
 # The part of speech of each tag, as the tables name it. Words with other tags are neither inflected nor replaced.
 PARTS = {

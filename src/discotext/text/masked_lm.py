@@ -1,7 +1,4 @@
-"""Hugging Face models for candidates: a source that fills gaps, and a filter that compares meanings of sentences.
-
-Both need the extra `hf`. No other part of the candidates deals with subword tokens.
-"""
+"""A masked language model as a source of candidates: the words it finds likeliest in a gap. It needs the extra `hf`."""
 
 from __future__ import annotations
 
@@ -9,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from discotext.core.arrays import Floats
-from discotext.text.filters import Filter
-from discotext.text.pretrained import SentenceEncoder, find_longest, load_pretrained
+from discotext.models.pretrained import find_longest, load_pretrained
 from discotext.text.sources import Source
 from discotext.text.words import WordContext, Words, split
 
 GAPS_PER_CALL = 32
-CACHED_TEXTS = 4096  # encodings a filter keeps
 WINDOW_WORDS = 96  # kept on each side of a word, since models read only a few hundred tokens
 
 
@@ -79,39 +73,3 @@ class MaskedModel(Source):
             return ""
         word = tokeniser.decode([token]).strip().lower()
         return word if split(word).words == (word,) else ""
-
-
-@dataclass(frozen=True, eq=False)
-class SentenceSimilarity(Filter):
-    """A minimum cosine similarity of the sentence encodings of the text with and without the candidate.
-
-    encoder: a name on the hub, or a folder with an `AutoModel` and its tokeniser, trained to encode sentences.
-    """
-
-    encoder: str
-    least: float = 0.85
-    name = "sentence"
-    context_dependent = True
-    _model: SentenceEncoder = field(init=False, repr=False)
-    _cache: dict[str, Floats | None] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_model", SentenceEncoder(self.encoder))
-
-    def refuses(self, context: WordContext, candidate: str) -> bool:
-        before, after = (
-            self.encode(cut_window(context.text, context.number, word)) for word in (context.word, candidate)
-        )
-        return before is not None and after is not None and float(before @ after) < self.least
-
-    def settings(self) -> dict[str, float | int | str]:
-        return {"encoder": self.encoder, "least": self.least}
-
-    def encode(self, text: str) -> Floats | None:
-        """(d,) of length 1; None if the text has no tokens."""
-        # The original text is encoded once, not once for each of its candidates.
-        if text not in self._cache:
-            if len(self._cache) == CACHED_TEXTS:
-                self._cache.clear()
-            self._cache[text] = self._model([text])[0][0]
-        return self._cache[text]

@@ -184,11 +184,11 @@ class Exchanges:
 
 
 def merge_words(
-    exchanges: Exchanges, counts: LabelCounts, most_loss: float = math.inf, unseen: bool = True
+    exchanges: Exchanges, counts: LabelCounts, max_loss: float = math.inf, unseen: bool = True
 ) -> MergedWords:
     """Put words that may be exchanged into groups.
 
-    most_loss: the most that a merge may lose about the label, in nats for each place where it prevents an exchange.
+    max_loss: the most that a merge may lose about the label, in nats for each place where it prevents an exchange.
     unseen: whether words that the counted texts lack join a group, too. They should unless the model cannot read them.
 
     Such words say nothing about the label, so nothing would stop them from connecting all the others: each joins the
@@ -196,7 +196,7 @@ def merge_words(
 
     >>> counts = LabelCounts.of(["good film", "bad movie", "fine film", "bad film"], [1, 0, 1, 0], 2)
     >>> pairs = {("film", "movie"): 3.0, ("bad", "good"): 1.0, ("fine", "good"): 1.0, ("fine", "nice"): 0.0}
-    >>> merge_words(Exchanges(pairs, 4), counts, most_loss=0.3).groups
+    >>> merge_words(Exchanges(pairs, 4), counts, max_loss=0.3).groups
     [['fine', 'good', 'nice'], ['film', 'movie']]
     """
     scale = counts.texts / max(exchanges.texts, 1)
@@ -204,7 +204,7 @@ def merge_words(
     for (a, b), places in exchanges.places.items():
         near[a][b] = near[b][a] = places * scale
     groups = _Groups(near, counts)
-    groups.merge(most_loss)
+    groups.merge(max_loss)
     code_of = dict(_choose_codes(groups.words.values(), counts))
     for word, code in _attach(near, counts, code_of) if unseen else ():
         code_of[word] = code
@@ -223,14 +223,14 @@ class _Groups:
         self.value = {at: _negative_entropy(held) for at, held in self.counts.items()}
         self.near = {at: {number[b]: n for b, n in near[word].items() if b in number} for at, word in enumerate(seen)}
 
-    def merge(self, most_loss: float) -> None:
+    def merge(self, max_loss: float) -> None:
         """Merge the pair with the least loss for each place, again and again, up to a limit."""
         heap = [(self._loss(a, b), a, b) for a, others in self.near.items() for b in others if a < b]
         heapq.heapify(heap)
         made = len(self.words)
         while heap:
             loss, a, b = heapq.heappop(heap)
-            if loss > most_loss:
+            if loss > max_loss:
                 return
             if a in self.words and b in self.words:  # else one of them has been merged since
                 self._join(a, b, made)

@@ -16,33 +16,21 @@ from every word.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import sys
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
-from safetensors.numpy import save
 
 from discotext.core.arrays import Ints
 from discotext.text.vectors import Vectors, WordVectors
-
-WordProgress = Callable[[int, int], None]
 
 DISTANCE_STEPS = 2.0**23  # in a unit of distance: distances are rounded to the resolution of float32
 MAX_SLABS = 32  # of the vocabulary: more make round 1 cheaper to sort and round 2 more expensive
 BLOCK_BYTES = 24_000_000  # memory for the products of one block of words with one slab
 PAIRS_PER_BATCH = 2**15  # multiplied at once in round 2
-ARRAYS = ("offsets", "neighbours", "distances")  # stored in a file
-TABLE_FORMAT = 1  # version of the files; to be raised whenever their content or layout changes
 
 
 @dataclass(frozen=True)
@@ -96,12 +84,8 @@ def find_nearest(
     vectors: WordVectors,
     rows: Ints | None = None,
     settings: Neighbours = Neighbours(),  # noqa: B008 (frozen)
-    watch: WordProgress | None = None,
 ) -> NearestTable:
-    """Find the neighbours of the words in these rows (None: all).
-
-    watch: called with the number of words done and the number of all words.
-    """
+    """Find the neighbours of the words in these rows (None: all)."""
     count = len(vectors)
     asked = np.arange(count, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
     if len(invalid := asked[(asked < 0) | (asked >= count)]):
@@ -113,8 +97,6 @@ def find_nearest(
     for begin in range(0, len(asked), block):
         some = _search(space, asked[begin : begin + block], settings, slabs)
         parts += [(begin + at, words, far) for at, words, far in some]
-        if watch is not None:
-            watch(min(begin + block, len(asked)), len(asked))
     at, near, far = (np.concatenate(part) for part in zip(*parts, strict=True))
     offsets = np.append(0, np.cumsum(np.bincount(at, minlength=len(asked))))
     return NearestTable(vectors.words, asked, offsets, near, far.astype(np.float32))
@@ -192,71 +174,3 @@ def _search(
         inside = inside[np.lexsort((words[inside], far[inside], at[inside]))]
         kept = inside[np.arange(len(inside)) - np.searchsorted(at[inside], at[inside]) < k]
         yield at[kept], words[kept], far[kept]
-
-
-def get_cache_folder() -> Path:
-    """The folder for cached tables: `$DISCOTEXT_CACHE`, or `discotext` in the cache folder of the operating system."""
-    if chosen := os.environ.get("DISCOTEXT_CACHE"):
-        return Path(chosen)
-    defaults = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}
-    variable, below = defaults.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
-    return Path(os.environ.get(variable) or Path.home() / below) / "discotext"
-
-
-def load_or_find_nearest(
-    vectors: WordVectors, settings: Neighbours, folder: Path | None = None, watch: WordProgress | None = None
-) -> NearestTable:
-    """Find the neighbours of all words, or read them from the cache. folder: None for `get_cache_folder()`.
-
-    The file name is a hash of the vectors and settings. A damaged file is replaced; if the folder cannot be written to,
-    there is a warning, and the table is computed again each time.
-    """
-    name = _compute_digest([TABLE_FORMAT, settings.k, float(settings.ball), vectors.words], vectors.vectors)
-    path = (get_cache_folder() if folder is None else folder) / f"neighbours-{name}.safetensors"
-    if (table := _read_table(path, vectors.words)) is None:
-        table = find_nearest(vectors, None, settings, watch)
-        try:
-            _write_table(path, table)
-        except OSError as error:
-            trouble = f"neighbours cannot be cached in {path.parent} ({error}) and are computed again each time"
-            warnings.warn(f"{trouble}; set DISCOTEXT_CACHE to another folder", stacklevel=2)
-    return table
-
-
-def _compute_digest(about: Any, *arrays: NDArray[Any]) -> str:
-    digest = hashlib.sha256(repr([about, *((array.dtype.str, array.shape) for array in arrays)]).encode())
-    for array in arrays:
-        digest.update(array.ravel().data)
-    return digest.hexdigest()
-
-
-def _read_table(path: Path, words: list[str]) -> NearestTable | None:
-    """Read a cached table; None if there is none, or it is damaged."""
-    try:
-        with safe_open(path, framework="numpy") as file:
-            arrays = {name: file.get_tensor(name) for name in ARRAYS}
-            checksum = (file.metadata() or {}).get("checksum")
-        # The checksum covers the file name, so that a file under a wrong name is not accepted.
-        if checksum == _compute_digest(path.stem, *arrays.values()):
-            return NearestTable(words, np.arange(len(words), dtype=np.int64), **arrays)
-        trouble = "wrong checksum"
-    except FileNotFoundError:
-        return None
-    except Exception as error:  # whatever it is, the file can be made again
-        trouble = str(error)
-    warnings.warn(f"{path} is damaged ({trouble}) and will be replaced", stacklevel=3)
-    return None
-
-
-def _write_table(path: Path, table: NearestTable) -> None:
-    """Write a table to disk as a whole or not at all, via a temporary folder that concurrent writers do not share."""
-    arrays: dict[str, NDArray[Any]] = {
-        "offsets": table.offsets,
-        "neighbours": table.neighbours,
-        "distances": table.distances,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        whole = Path(scratch) / path.name
-        whole.write_bytes(save(arrays, metadata={"checksum": _compute_digest(path.stem, *arrays.values())}))
-        os.replace(whole, path)

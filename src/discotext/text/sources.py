@@ -1,7 +1,7 @@
 """Candidate sources: given a word in its context, each proposes words that might replace it, best first.
 
 A source proposes words in lower case and in any inflected form (`enjoy` for `enjoyed`): inflection, casing and all
-checks come later (`discotext.text.filters`). To add your own, subclass `Source`.
+checks come later (`discotext.text.filters`). To add a custom one, subclass `Source`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from typing import Any
 import numpy as np
 
 from discotext.text.inflection import PARTS, lemmatise
-from discotext.text.neighbours import Neighbours, find_nearest, load_or_find_nearest
-from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.thesaurus import Thesaurus, load_thesaurus
-from discotext.text.vectors import WordVectors, read_numbered_lines
-from discotext.text.wordnet import WordNet, load_wordnet
+from discotext.text.neighbours import Neighbours, find_nearest
+from discotext.text.thesaurus import Thesaurus, WordNet, load_thesaurus, load_wordnet
+from discotext.text.vectors import WordVectors, load_packaged_vectors, read_numbered_lines
 from discotext.text.words import WordContext
 
 # Filters refuse most neighbours, so more of them are proposed than a word may have candidates.
 WIDE_SEARCH = Neighbours(k=24)
-WHOLE_TABLE_SHARE = 0.2  # of the vocabulary: beyond it the table of all words is computed, and kept on disk
 
 
 class Source(ABC):
@@ -54,8 +51,7 @@ class Source(ABC):
 class VectorNeighbours(Source):
     """The nearest words of a vector space, within the paper's ball.
 
-    Neighbours are looked up when a word is first asked for. `prepare` looks up many at once, which is faster; for a
-    large part of the vocabulary it uses the table of all words, which is kept on disk.
+    Neighbours are looked up when a word is first asked for. `prepare` looks up many at once, which is faster.
 
     >>> from discotext.text.words import split
     >>> "movie" in VectorNeighbours().propose(WordContext(split("film"), ("NN",), 0))
@@ -70,10 +66,7 @@ class VectorNeighbours(Source):
     def prepare(self, words: Iterable[str]) -> None:
         new = sorted({word for word in words if word in self.vectors and word not in self._cache})
         if new:
-            if len(new) > WHOLE_TABLE_SHARE * len(self.vectors):
-                table = load_or_find_nearest(self.vectors, self.settings)
-            else:
-                table = find_nearest(self.vectors, np.array([self.vectors.row[word] for word in new]), self.settings)
+            table = find_nearest(self.vectors, np.array([self.vectors.row[word] for word in new]), self.settings)
             self._cache.update((word, tuple(near for near, _ in table.look_up(word))) for word in new)
 
     def propose(self, context: WordContext) -> Sequence[str]:
@@ -127,10 +120,14 @@ class SynonymList(Source):
 
 
 @dataclass(frozen=True)
-class _Combination(Source):
-    """What `AnyOf` and `AllOf` share."""
+class AnyOf(Source):
+    """Words that any of several sources proposes, those of the first source first."""
 
     sources: tuple[Source, ...]
+
+    @property
+    def name(self) -> str:
+        return "+".join(source.name for source in self.sources)
 
     @property
     def context_dependent(self) -> bool:
@@ -141,30 +138,8 @@ class _Combination(Source):
         for source in self.sources:
             source.prepare(words)
 
-
-class AnyOf(_Combination):
-    """The union: words that any of the sources proposes, those of the first source first."""
-
-    @property
-    def name(self) -> str:
-        return "+".join(source.name for source in self.sources)
-
     def propose(self, context: WordContext) -> Sequence[str]:
         return tuple(dict.fromkeys(word for source in self.sources for word in source.propose(context)))
-
-
-class AllOf(_Combination):
-    """The intersection: words that every source proposes, in the order of the first."""
-
-    @property
-    def name(self) -> str:
-        return "&".join(source.name for source in self.sources)
-
-    def propose(self, context: WordContext) -> Sequence[str]:
-        if not self.sources:
-            return ()
-        first, *others = [source.propose(context) for source in self.sources]
-        return tuple(word for word in first if all(word in other for other in others))
 
 
 def read_synonyms(path: str | Path) -> dict[str, list[str]]:

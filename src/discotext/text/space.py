@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,11 +33,6 @@ def check_budget(share: float | str | None, words: int | None) -> None:
         raise ValueError(f"words is {words}; choose 0 or more")
 
 
-def _find_costs(chances: Sequence[float | None]) -> tuple[float, ...]:
-    """What the options of a word cost: −log of the probability of each, which is taken as 0 where it is not known."""
-    return tuple(-math.log(max(chance or 0.0, 1e-9)) for chance in chances)
-
-
 @dataclass(frozen=True, eq=False)
 class Space:
     """Texts, the options for each of their words (itself first), and the number of words of each text that may change.
@@ -46,7 +40,6 @@ class Space:
     refused: for each text, how many candidates each filter refused; empty if that is not known.
     accept: the probability that most people accept each option, 1 for the word itself, None where nothing estimates it;
         empty if that is not known of any.
-    accept_all: the least probability that all changes of a text together are accepted; 0 sets no limit.
 
     >>> space = Space.of(["They purchased it"], Candidates(), words=1)
     >>> sorted(space.options[0][1]), str(space.texts[0]) == space.text(0, [0, 0, 0])
@@ -58,7 +51,6 @@ class Space:
     budgets: tuple[int, ...]
     refused: tuple[dict[str, int], ...] = ()
     accept: tuple[tuple[tuple[float | None, ...], ...], ...] = ()
-    accept_all: float = 0.0
 
     @classmethod
     def of(
@@ -67,16 +59,12 @@ class Space:
         candidates: Candidates,
         share: float | str | None = None,
         words: int | None = None,
-        accept_all: float = 0.0,
     ) -> Space:
         """Build the space of some texts: strings, or texts that have already been split into words.
 
         share: the share of words that may change [default: 0.2]. words: the number of words instead.
-        accept_all: the least probability that all changes of a text together are accepted.
         """
         check_budget(share, words)
-        if not 0 <= accept_all < 1:
-            raise ValueError(f"accept_all is {accept_all}; choose a probability, from 0 to below 1")
         if isinstance(texts, str):
             raise TypeError(f"the texts are one string, {texts[:40]!r}; give a list of texts")
         split_texts = tuple(map(to_words, texts))
@@ -87,7 +75,6 @@ class Space:
             tuple(count_allowed_changes(text, share, words) for text in split_texts),
             tuple(dict(Counter(name for one in text for _, name in one.refused)) for text in found),
             tuple(tuple((1.0, *one.accept) for one in text) for text in found),
-            accept_all,
         )
 
     def restrict(self, accept: float) -> Space:
@@ -134,7 +121,6 @@ class Space:
             tuple(self.budgets[number] for number in texts),
             tuple(self.refused[number] for number in texts) if self.refused else (),
             tuple(self.accept[number] for number in texts) if self.accept else (),
-            self.accept_all,
         )
 
     def count_changeable(self, problem: int) -> int:
@@ -147,21 +133,11 @@ class Space:
 
     @cached_property
     def batch(self) -> Batch:
-        """One problem per text: the number of options of each word, and the budget.
-
-        Where all changes together must be accepted with some probability, an option costs −log of its own, and the sum
-        of costs is limited by −log of that.
-        """
-        limit = -math.log(self.accept_all) if self.accept_all and self.accept else math.inf
+        """One problem per text: the number of options of each word, and the budget."""
         return Batch.of(
             [
-                Problem(
-                    tuple(len(choices) for choices in options),
-                    budget,
-                    costs=None if limit == math.inf else tuple(map(_find_costs, self.accept[number])),
-                    cost_limit=limit,
-                )
-                for number, (options, budget) in enumerate(zip(self.options, self.budgets, strict=True))
+                Problem(tuple(len(choices) for choices in options), budget)
+                for options, budget in zip(self.options, self.budgets, strict=True)
             ]
         )
 
@@ -206,5 +182,6 @@ class Space:
     @cached_property
     def hash(self) -> str:
         """Identifies exactly this space: any other text, candidate, probability, order or budget gives another hash."""
-        content = [[str(text) for text in self.texts], self.options, self.budgets, self.accept, self.accept_all]
+        # 0.0 was a limit on all changes together; without it, the spaces of earlier runs would not be recognised.
+        content = [[str(text) for text in self.texts], self.options, self.budgets, self.accept, 0.0]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]

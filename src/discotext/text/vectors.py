@@ -7,6 +7,9 @@
     .safetensors   `words` (UTF-8, one per line) and `vectors`; memory-mapped
 
 A damaged file is refused with an error that names the line (or the word) and what was expected there.
+
+The vectors that come with the package are GloVe's of frequent English words, counter-fitted with WordNet's synonyms and
+antonyms, and stored as integers from −127 to 127: only directions matter.
 """
 
 from __future__ import annotations
@@ -15,12 +18,14 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from discotext.text.resources import read_arrays
 
 VECTOR_FORMATS = (".txt", ".vec", ".bin", ".npz", ".safetensors")
 LINES_PER_BATCH = 4096  # parsed at once
@@ -43,10 +48,9 @@ class WordVectors:
     vectors: Vectors
 
     def __post_init__(self) -> None:
-        if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
-            raise ValueError(
-                f"there are {len(self.words)} words, but vectors of shape {self.vectors.shape}; give one row per word"
-            )
+        count, shape = len(self.words), self.vectors.shape
+        if len(shape) != 2 or count != shape[0]:
+            raise ValueError(f"there are {count} words, but vectors of shape {shape}; give one row per word")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -91,32 +95,41 @@ class WordVectors:
     def write(self, path: str | Path) -> None:
         """Write vectors in the format of the file extension."""
         path = Path(path)
-        if path.suffix in (".txt", ".vec", ".bin"):
-            separators = " \n" if path.suffix == ".bin" else "\n"
-            for word in self.words:
-                if not word or any(sign in word for sign in separators):
-                    raise ValueError(f"the word {word!r} cannot be written to {path}; use .npz for words with spaces")
-        if path.suffix in (".txt", ".vec"):
-            with path.open("w", encoding="utf-8") as file:
-                if path.suffix == ".vec":
-                    file.write(f"{len(self)} {self.width}\n")
-                for word, vector in zip(self.words, self.vectors, strict=True):
-                    file.write(f"{word} {' '.join(map(repr, vector.astype(np.float32).tolist()))}\n")
-        elif path.suffix == ".bin":
-            with path.open("wb") as binary:
-                binary.write(f"{len(self)} {self.width}\n".encode())
-                for word, vector in zip(self.words, self.vectors, strict=True):
-                    binary.write(word.encode() + b" " + vector.astype("<f4").tobytes() + b"\n")
-        elif path.suffix == ".npz":
+        if path.suffix not in VECTOR_FORMATS:
+            endings = ", ".join(VECTOR_FORMATS)
+            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are written to {endings} files")
+        if path.suffix == ".npz":
             np.savez(path, words=np.array(self.words, dtype=np.str_), vectors=self.vectors)
-        elif path.suffix == ".safetensors":
+            return
+        if path.suffix == ".safetensors":
             from safetensors.numpy import save_file
 
             words = np.frombuffer("\n".join(self.words).encode(), dtype=np.uint8)
             save_file({"words": words, "vectors": np.ascontiguousarray(self.vectors)}, path)
-        else:
-            endings = ", ".join(VECTOR_FORMATS)
-            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are written to {endings} files")
+            return
+        separators = " \n" if path.suffix == ".bin" else "\n"
+        for word in self.words:
+            if not word or any(sign in word for sign in separators):
+                raise ValueError(f"the word {word!r} cannot be written to {path}; use .npz for words with spaces")
+        with path.open("wb") as file:
+            if path.suffix != ".txt":
+                file.write(f"{len(self)} {self.width}\n".encode())
+            for word, vector in zip(self.words, self.vectors.astype("<f4"), strict=True):
+                numbers = vector.tobytes() if path.suffix == ".bin" else " ".join(map(repr, vector.tolist())).encode()
+                file.write(word.encode() + b" " + numbers + b"\n")
+
+
+@cache
+def load_packaged_vectors() -> WordVectors:
+    """The unit vectors in the package, the most frequent words first.
+
+    >>> vectors = load_packaged_vectors()
+    >>> bool(vectors["movie"] @ vectors["film"] > 0.8 > vectors["good"] @ vectors["bad"])
+    True
+    """
+    arrays = read_arrays("vectors.safetensors")
+    words = arrays["words"].tobytes().decode("utf-8").split("\n")
+    return WordVectors(words, arrays["vectors"].astype(np.float32)).normalise()
 
 
 def _check_content(path: Path, words: list[str], vectors: Vectors) -> None:
@@ -151,15 +164,15 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
     parts: list[Vectors] = []
     width = expected = None
     numbers: list[str] = []
-    first = 1
-    for number, line in read_numbered_lines(path):
+    last = 0
+    for last, line in read_numbered_lines(path):
         line = line.rstrip(" ")
         if width is None:
             fields = line.split(" ")
-            if len(fields) == 2 and all(field.isdigit() for field in fields):
-                expected, width, first = int(fields[0]), int(fields[1]), 2
-                continue
             width = len(fields) - 1
+            if width == 1 and all(field.isdigit() for field in fields):
+                expected, width = int(fields[0]), int(fields[1])
+                continue
         word, _, rest = line.partition(" ")
         if rest.count(" ") != width - 1:
             # In some collections words contain spaces: the numbers are the last fields of the line.
@@ -167,17 +180,17 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
             word, rest = fields[0], " ".join(fields[1:])
             if len(fields) != width + 1 or width < 1:
                 there = line.count(" ")
-                raise ValueError(f"{path}, line {number}: {there} numbers; expected {width} as on the lines before")
+                raise ValueError(f"{path}, line {last}: {there} numbers; expected {width} as on the lines before")
         words.append(word)
         numbers.append(rest)
         if len(numbers) == LINES_PER_BATCH:
-            parts.append(_parse_numbers(path, numbers, width, number))
+            parts.append(_parse_numbers(path, numbers, width, last))
             numbers = []
     if width is None:
         raise ValueError(f"{path} is empty; expected a word and its numbers on each line")
     if numbers:
-        parts.append(_parse_numbers(path, numbers, width, len(words) + first - 1))
-    if expected is not None and expected != len(words):
+        parts.append(_parse_numbers(path, numbers, width, last))
+    if expected not in (None, len(words)):
         raise ValueError(
             f"{path}: its first line announces {expected} words, but there are {len(words)}; is the file truncated?"
         )
@@ -255,13 +268,10 @@ def _read_safetensors(path: Path) -> tuple[list[str], Vectors]:
 
 
 def _unpack_arrays(path: Path, found: dict[str, Any]) -> tuple[list[str], Vectors]:
-    for name in ("words", "vectors"):
-        if name not in found:
-            raise ValueError(f"{path} has no array {name!r}; expected 'words' and 'vectors'")
+    if missing := {"words", "vectors"} - set(found):
+        raise ValueError(f"{path} has no array {missing.pop()!r}; expected 'words' and 'vectors'")
     words, vectors = found["words"], found["vectors"]
     if vectors.ndim != 2 or words.shape != vectors.shape[:1]:
-        raise ValueError(
-            f"{path}: there are words of shape {words.shape}, but vectors of shape {vectors.shape}; "
-            "expected one row per word"
-        )
+        shapes = f"words of shape {words.shape}, but vectors of shape {vectors.shape}"
+        raise ValueError(f"{path}: there are {shapes}; expected one row per word")
     return words.tolist(), vectors.astype(np.float32, copy=False)

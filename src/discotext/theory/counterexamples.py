@@ -12,10 +12,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from discotext.theory import recurrent_unit, window_network
-from discotext.theory.activation import CAPPED, IDENTITY, RELU, SIGMOID, TANH, TENT, Activation
-from discotext.theory.recurrent_unit import RecurrentUnit
-from discotext.theory.window_network import WindowNetwork
+from discotext.theory import networks
+from discotext.theory.networks import (
+    CAPPED,
+    IDENTITY,
+    RELU,
+    SIGMOID,
+    TANH,
+    TENT,
+    Activation,
+    RecurrentUnit,
+    WindowNetwork,
+)
 
 
 def two_words_in_a_window() -> WindowNetwork:
@@ -88,17 +96,17 @@ def recurrent_tent() -> RecurrentUnit:
 
 # The one condition that each of them violates.
 WINDOW_WITNESSES: dict[Callable[[], WindowNetwork], str] = {
-    two_words_in_a_window: window_network.ONE_PER_WINDOW,
-    replacements_not_nested: window_network.NESTED,
-    negative_output_weight: window_network.WEIGHTS_NOT_NEGATIVE,
-    lowered_response: window_network.NOT_LOWERED,
-    activation_that_falls: window_network.ACTIVATION_RISES,
+    two_words_in_a_window: networks.ONE_PER_WINDOW,
+    replacements_not_nested: networks.NESTED,
+    negative_output_weight: networks.WEIGHTS_NOT_NEGATIVE,
+    lowered_response: networks.NOT_LOWERED,
+    activation_that_falls: networks.ACTIVATION_RISES,
 }
 RECURRENT_WITNESSES: dict[Callable[[], RecurrentUnit], str] = {
-    tanh_around_zero: recurrent_unit.CONCAVE_WHERE_REACHED,
-    sigmoid_below_zero: recurrent_unit.CONCAVE_WHERE_REACHED,
-    relu_across_zero: recurrent_unit.CONCAVE_WHERE_REACHED,
-    negative_recurrence: recurrent_unit.RECURRENCE_NOT_NEGATIVE,
-    negative_output: recurrent_unit.OUTPUT_NOT_NEGATIVE,
-    recurrent_tent: recurrent_unit.ACTIVATION_RISES,
+    tanh_around_zero: networks.CONCAVE_WHERE_REACHED,
+    sigmoid_below_zero: networks.CONCAVE_WHERE_REACHED,
+    relu_across_zero: networks.CONCAVE_WHERE_REACHED,
+    negative_recurrence: networks.RECURRENCE_NOT_NEGATIVE,
+    negative_output: networks.OUTPUT_NOT_NEGATIVE,
+    recurrent_tent: networks.ACTIVATION_RISES,
 }

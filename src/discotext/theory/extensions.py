@@ -12,21 +12,11 @@ Both have a sampled form here, which shows that both are expectations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats
-from discotext.theory.set_function import SetFunction, tabulate
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean of draws and its standard error."""
-
-    mean: float
-    error: float
-    draws: int
+from discotext.theory.set_functions import SetFunction, tabulate
 
 
 def lovasz(f: SetFunction, x: Sequence[float] | Floats) -> float:
@@ -42,13 +32,6 @@ def lovasz(f: SetFunction, x: Sequence[float] | Floats) -> float:
     order = np.argsort(-point, kind="stable")
     values = f.values(order[:size].tolist() for size in range(f.n + 1))
     return float(values[0] + point[order] @ np.diff(values))
-
-
-def sample_lovasz(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> Estimate:
-    """Estimate the Lovász extension as the mean of f({i : x_i > θ}) over random thresholds θ."""
-    point = check_point(f, x)
-    thresholds = np.random.default_rng(seed).random((check_draws(draws), 1))
-    return estimate(f, point > thresholds)
 
 
 def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
@@ -68,31 +51,25 @@ def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
     return float(values[0])
 
 
-def sample_multilinear(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> Estimate:
-    """Estimate the multilinear extension as the mean of f over random sets that contain each i with probability x_i."""
-    point = check_point(f, x)
-    coins = np.random.default_rng(seed).random((check_draws(draws), f.n))
-    return estimate(f, point > coins)
+def sample_lovasz(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> tuple[float, float]:
+    """Return the mean of f({i : x_i > θ}) over random thresholds θ, and its standard error."""
+    return average(f, check_point(f, x) > np.random.default_rng(seed).random((draws, 1)))
+
+
+def sample_multilinear(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> tuple[float, float]:
+    """Return the mean of f over random sets that contain each i with probability x_i, and its standard error."""
+    return average(f, check_point(f, x) > np.random.default_rng(seed).random((draws, f.n)))
 
 
 def check_point(f: SetFunction, x: Sequence[float] | Floats) -> Floats:
     """Return x as an array; raise ValueError unless it is a point of the cube."""
     point = np.asarray(x, dtype=np.float64)
-    if point.shape != (f.n,):
-        raise ValueError(f"x has shape {point.shape}; expected ({f.n},), a number for each element of f")
-    if not ((point >= 0) & (point <= 1)).all():
-        raise ValueError(f"x is {point.tolist()}; expected numbers from 0 to 1")
+    if point.shape != (f.n,) or not ((point >= 0) & (point <= 1)).all():
+        raise ValueError(f"x is {point.tolist()}; expected {f.n} numbers from 0 to 1, one for each element of f")
     return point
 
 
-def check_draws(draws: int) -> int:
-    """Return draws; raise ValueError if they are too few for a standard error."""
-    if draws < 2:
-        raise ValueError(f"draws is {draws}; a standard error needs 2 or more")
-    return draws
-
-
-def estimate(f: SetFunction, chosen: Bools) -> Estimate:
-    """Return the mean of f over the sets given as rows of a truth table, with its standard error."""
+def average(f: SetFunction, chosen: Bools) -> tuple[float, float]:
+    """Return the mean of f over the sets given as rows of a truth table, and its standard error."""
     values = f.values(np.flatnonzero(row).tolist() for row in chosen)
-    return Estimate(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values))
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -1,4 +1,8 @@
-"""Guarantees for greedy, their hypotheses, and what is known about each of them.
+"""Greedy over any independence system (Algorithm 1 of the paper), and what it is sure to reach.
+
+The paper computes the set A of allowed elements once, before its loop. Taken literally, the constraint is ignored after
+the first step; here A is recomputed for every set. The paper also never stops before A is empty; here a gain that is
+not positive ends the search, because f need not be monotone. `to_the_end` gives the printed behaviour.
 
 Every bound below is for the *gain* over f(∅): greedy's gain is at least `factor` times the best gain. The theorems
 require f ≥ 0, which a margin is not; subtracting f(∅) solves that and preserves monotonicity and submodularity.
@@ -10,23 +14,156 @@ require f ≥ 0, which a margin is not; subtracting f(∅) solves that and prese
 
 All require f to be monotone and submodular. For the paper's f(X), the best score with changes inside X, monotonicity is
 by construction and the value of a set is itself a search: "in polynomial time" needs that search to be easy as well.
+A theorem is worth no more than its hypotheses, and a hypothesis about a black box is at best verified on all sets, more
+often only not refuted on some: each carries its `Standing`.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection
 from dataclasses import dataclass
+from enum import Enum
 from math import exp, inf
 
-from discotext.theory.axioms import check_extensible, check_matroid
-from discotext.theory.chain import Chain
-from discotext.theory.change_matroid import Changes
-from discotext.theory.independence import Intersection, PartitionMatroid, System, Truncation, UniformMatroid
-from discotext.theory.properties import is_monotone, is_submodular
-from discotext.theory.set_function import SetFunction
-from discotext.theory.verdict import Hypothesis, Standing
+from discotext.theory.matroids import (
+    Changes,
+    Intersection,
+    PartitionMatroid,
+    System,
+    Truncation,
+    UniformMatroid,
+    check_extensible,
+    check_matroid,
+)
+from discotext.theory.set_functions import SetFunction, Subset, Verdict, is_monotone, is_submodular
 
 ABOUT_F = ("monotone", "submodular")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The result of greedy: the sets ∅ = S_0 ⊂ S_1 ⊂ … and their values."""
+
+    sets: tuple[Subset, ...]
+    values: tuple[float, ...]
+
+    @property
+    def best(self) -> Subset:
+        """The set of largest value, the smallest of equals. Without `to_the_end` it is the last."""
+        return self.sets[self.values.index(max(self.values))]
+
+    @property
+    def gain(self) -> float:
+        """The value of the best set minus that of the empty one."""
+        return max(self.values) - self.values[0]
+
+    def value_at(self, step: int) -> float:
+        """f(S_t); a chain that ended earlier stays where it ended."""
+        return self.values[min(step, len(self.values) - 1)]
+
+
+def greedy(f: SetFunction, system: System, *, to_the_end: bool = False) -> Chain:
+    """Grow a set by its best allowed element until no element is allowed or, unless `to_the_end`, none helps.
+
+    Ties go to the element of smallest number. All gains of a step are computed in one call.
+
+    >>> from discotext.theory.set_functions import coverage
+    >>> greedy(coverage([{1, 2}, {2, 3, 4}, {1}]), UniformMatroid(3, rank=2))
+    Chain(sets=(frozenset(), frozenset({1}), frozenset({0, 1})), values=(0.0, 3.0, 4.0))
+    """
+    check_ground(f, system)
+    sets: list[Subset] = [frozenset()]
+    values = [f(sets[0])]
+    while True:
+        current = sets[-1]
+        larger = [current | {e} for e in system.ground if e not in current and system.independent(current | {e})]
+        if not larger:
+            break
+        found = f.values(larger)
+        where = int(found.argmax())
+        if not to_the_end and found[where] <= values[-1]:
+            break
+        sets.append(larger[where])
+        values.append(float(found[where]))
+    return Chain(tuple(sets), tuple(values))
+
+
+def lazy_greedy(f: SetFunction, system: System) -> Chain:
+    """Greedy that evaluates again only what looked best (Minoux 1978, CELF).
+
+    Where gains never grow, a gain measured earlier is an upper bound: an element whose gain is fresh and at least the
+    bounds of all others is the best. For a submodular f the chain is that of `greedy`; for another f, a heuristic.
+
+    >>> from discotext.theory.set_functions import coverage
+    >>> lazy_greedy(coverage([{1, 2}, {2, 3, 4}, {1}]), UniformMatroid(3, rank=2)).sets[-1]
+    frozenset({0, 1})
+    """
+    check_ground(f, system)
+    sets: list[Subset] = [frozenset()]
+    values = [f(sets[0])]
+    # By falling gain, ties to the smallest element; and the step at which the gain was measured.
+    queue = [(-f.gain(e, sets[0]), e, 0) for e in system.ground if system.independent(frozenset({e}))]
+    heapq.heapify(queue)
+    while queue and queue[0][0] < 0:
+        _, element, measured = heapq.heappop(queue)
+        larger = sets[-1] | {element}
+        if not system.independent(larger):
+            continue  # and it never will be again, because the set only grows
+        if measured == len(sets) - 1:
+            sets.append(larger)
+            values.append(f(larger))
+        else:
+            heapq.heappush(queue, (-f.gain(element, sets[-1]), element, len(sets) - 1))
+    return Chain(tuple(sets), tuple(values))
+
+
+def check_ground(f: SetFunction, system: System) -> None:
+    """Raise an error unless a function and a system are about the same elements."""
+    if len(system.ground) != f.n:
+        raise ValueError(f"f has {f.n} elements and the system {len(system.ground)}; they must share one ground set")
+
+
+class Standing(Enum):
+    """How much a hypothesis may be relied on."""
+
+    PROVED = "holds by construction"
+    VERIFIED = "verified in every case"
+    SAMPLED = "not refuted by the cases drawn"
+    ASSUMED = "assumed, not checked"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One condition of a theorem, and what is known about it here."""
+
+    claim: str
+    standing: Standing
+    verdict: Verdict | None = None
+
+    @property
+    def refuted(self) -> bool:
+        return self.standing is Standing.REFUTED
+
+    @classmethod
+    def from_verdict(cls, verdict: Verdict) -> Hypothesis:
+        """Return the hypothesis that a check was about.
+
+        >>> Hypothesis.from_verdict(Verdict("monotone", exhaustive=False, checks=9)).standing.name
+        'SAMPLED'
+        """
+        holding = Standing.VERIFIED if verdict.exhaustive else Standing.SAMPLED
+        return cls(verdict.claim, holding if verdict.holds else Standing.REFUTED, verdict)
+
+    @classmethod
+    def from_condition(cls, claim: str, holds: bool) -> Hypothesis:
+        """Return a hypothesis that was decided directly from the numbers."""
+        return cls(claim, Standing.VERIFIED if holds else Standing.REFUTED)
+
+    def __str__(self) -> str:
+        witness = "" if self.verdict is None or self.verdict.holds else f" ({self.verdict.witness})"
+        return f"{self.claim}: {self.standing.value}{witness}"
 
 
 @dataclass(frozen=True)
@@ -60,8 +197,8 @@ class Guarantee:
         return chain.values[0] + (reached - chain.values[0]) / self.factor
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: greedy gains at least {self.factor:.4f} of the best gain over f(∅), if"]
-        return "\n".join(lines + [f"  {hypothesis}" for hypothesis in self.hypotheses])
+        first = f"{self.name}: greedy gains at least {self.factor:.4f} of the best gain over f(∅), if"
+        return "\n".join([first, *(f"  {hypothesis}" for hypothesis in self.hypotheses)])
 
 
 def guarantee(
@@ -79,24 +216,17 @@ def guarantee(
     ("monotone", "submodular"), because they are known or too expensive. A refuted hypothesis does not raise: the
     guarantee is returned with `applies` False and the witness inside.
 
-    >>> from discotext.theory.set_function import coverage
+    >>> from discotext.theory.set_functions import coverage
     >>> print(guarantee(coverage([{1, 2}, {2, 3}, {1}]), UniformMatroid(3, rank=2), assume=["monotone"]))
     1 - 1/e: greedy gains at least 0.6321 of the best gain over f(∅), if
       at most 2 elements: holds by construction
       monotone: assumed, not checked
       submodular: verified in every case
     """
-    unknown = [claim for claim in assume if claim not in ABOUT_F]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} cannot be assumed; choose from {' and '.join(ABOUT_F)}")
-    if len(system.ground) != f.n:
-        raise ValueError(f"f has {f.n} elements and the system {len(system.ground)}; they must share one ground set")
-    if step is not None and not isinstance(system, UniformMatroid):
-        raise ValueError(f"step is {step}, but only the bound for at most k elements depends on steps; omit it")
-    if isinstance(system, UniformMatroid):
-        name, factor, conditions = find_cardinality_bound(system, step)
-    else:
-        name, factor, conditions = find_system_bound(system, samples, seed)
+    check_ground(f, system)
+    if step is not None and not (isinstance(system, UniformMatroid) and 0 <= step <= system.rank):
+        raise ValueError(f"step is {step}; only the bound for at most k elements depends on steps, from 0 to k")
+    name, factor, conditions = find_bound(system, step)
     for claim, check in zip(ABOUT_F, (is_monotone, is_submodular), strict=True):
         if claim in assume:
             conditions.append(Hypothesis(claim, Standing.ASSUMED))
@@ -105,42 +235,31 @@ def guarantee(
     return Guarantee(name, factor, step, tuple(conditions))
 
 
-def find_cardinality_bound(system: UniformMatroid, step: int | None) -> tuple[str, float, list[Hypothesis]]:
-    """1 − 1/e, or 1 − e^{−t/k} after t steps."""
-    conditions = [Hypothesis(f"at most {system.rank} elements", Standing.PROVED)]
-    if step is None:
-        return "1 - 1/e", 1 - exp(-1), conditions
-    if not 0 <= step <= system.rank:
-        raise ValueError(
-            f"step is {step}, but greedy takes at most {system.rank} steps here; choose 0 to {system.rank}"
-        )
-    return "1 - e^(-t/k)", 1 - exp(-step / system.rank) if step else 0.0, conditions
-
-
-def find_system_bound(system: System, samples: int, seed: int) -> tuple[str, float, list[Hypothesis]]:
-    """1/2 for one matroid; else 1/(p + 1) for p of them together, or for the smallest p that makes it p-extensible."""
+def find_bound(system: System, step: int | None) -> tuple[str, float, list[Hypothesis]]:
+    """Return the theorem for a system, its factor, and what it requires of the system."""
+    if isinstance(system, UniformMatroid):
+        conditions = [Hypothesis(f"at most {system.rank} elements", Standing.PROVED)]
+        if step is None:
+            return "1 - 1/e", 1 - exp(-1), conditions
+        return "1 - e^(-t/k)", 1 - exp(-step / system.rank) if step else 0.0, conditions
     if isinstance(system, Intersection):
         p = len(system.systems)
-        return f"1/(p + 1), p = {p} matroids", 1 / (p + 1), [judge_matroid(s, samples, seed) for s in system.systems]
-    hypothesis = judge_matroid(system, samples, seed)
+        return f"1/(p + 1), p = {p} matroids", 1 / (p + 1), list(map(judge_matroid, system.systems))
+    hypothesis = judge_matroid(system)
     if not hypothesis.refuted:
         return "1/2, one matroid", 1 / 2, [hypothesis]
     for p in range(2, len(system.ground) + 1):
-        verdict = check_extensible(system, p, samples=samples, seed=seed)
+        verdict = check_extensible(system, p)
         if verdict.holds:
             return f"1/(p + 1), {p}-extensible", 1 / (p + 1), [Hypothesis.from_verdict(verdict)]
     return "none", 0.0, [hypothesis]
 
 
-def judge_matroid(system: System, samples: int, seed: int) -> Hypothesis:
+def judge_matroid(system: System) -> Hypothesis:
     """Return the hypothesis that a system is a matroid: proved by construction, or checked."""
-    if is_matroid_by_construction(system):
+    inner = system
+    while isinstance(inner, Truncation):
+        inner = inner.system
+    if isinstance(inner, UniformMatroid | PartitionMatroid | Changes):
         return Hypothesis("matroid", Standing.PROVED)
-    return Hypothesis.from_verdict(check_matroid(system, samples=samples, seed=seed))
-
-
-def is_matroid_by_construction(system: System) -> bool:
-    """Return whether a system is a matroid by the way it is built."""
-    if isinstance(system, Truncation):
-        return is_matroid_by_construction(system.system)
-    return isinstance(system, UniformMatroid | PartitionMatroid | Changes)
+    return Hypothesis.from_verdict(check_matroid(system))

@@ -79,7 +79,7 @@ def check_victim(
         found += _check_gradients(oracle, space, seed)
         found += _check_masking(victim, examples, predictions(scores) == examples.labels, finder)
     else:
-        says = "none of its own; by default, an attack learns a surrogate from its answers, whose slopes disco uses"
+        says = "none; by default, an attack learns a surrogate from its answers, whose gradients disco uses"
         found.append(Finding("gradients", "note", f"{says} (--surrogate none: solvers without gradients only)"))
     return found
 
@@ -194,12 +194,12 @@ def _check_gradients(oracle: RelaxedOracle, space: Space, seed: int) -> list[Fin
     some = space.batch.take(problems)
     rng = np.random.default_rng(seed)
     originals = some.one_hot(some.originals())
-    _, slope = oracle.relaxed(problems, originals)
+    _, gradient = oracle.relaxed(problems, originals)
     found = []
-    if not np.isfinite(slope).all():
+    if not np.isfinite(gradient).all():
         found.append(Finding("gradients", "wrong", "some gradients are not finite"))
     else:
-        sizes = [np.abs(part).max(initial=0.0) for part in np.split(slope, np.cumsum(some.widths)[:-1])]
+        sizes = [np.abs(part).max(initial=0.0) for part in np.split(gradient, np.cumsum(some.widths)[:-1])]
         flat = float(np.mean(np.array(sizes) < FLAT))
         verdict: Verdict = "wrong" if flat > 0.5 else "note" if flat > 0.05 else "fine"
         found.append(

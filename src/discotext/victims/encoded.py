@@ -12,8 +12,7 @@ from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.text.merging import MergedWords
 from discotext.text.space import Space
-from discotext.victims.victim import Capabilities, Victim
-from discotext.victims.wrapped import WrappedVictim
+from discotext.victims.victim import Capabilities, Victim, WrappedVictim
 
 MERGED = "merged_words.json"  # the file of a saved victim
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.core.wrappers import is_out_of_memory
-from discotext.support.errors import describe_error
-from discotext.support.redaction import NO_SECRETS
+from discotext.support.plain_text import describe_error
 from discotext.victims.score_reader import Binary, Names, ScoreReader, to_plain
 from discotext.victims.victim import Capabilities, Victim
 
@@ -94,33 +93,18 @@ class FunctionVictim(Victim):
             raise ValueError(f"{self.name} raised {describe_error(error)} for {what}") from error
 
 
-def load_function(spec: str) -> FunctionVictim:
-    """Load the function that `py:module:function` or `py:path/to/file.py:function` names, as a victim.
+def find_object(spec: str) -> Any:
+    """Return what `py:module:name` or `py:path/to/file.py:name` names.
 
     Modules are looked up in the current folder first. Importing a file executes it, so name only files you trust.
     """
-    return wrap_function(find_object(spec), spec)
-
-
-def wrap_function(found: Any, spec: str) -> FunctionVictim:
-    """Return what `find_object` has found as a victim; raise ValueError if it is no function."""
-    if not callable(found) or isinstance(found, type):
-        where, _, name = spec.removeprefix("py:").rpartition(":")
-        raise ValueError(
-            f"{name} of {where} is {NO_SECRETS.quote(found)}; expected a function from a list of texts to scores"
-        )
-    return FunctionVictim(found, name=spec)
-
-
-def find_object(spec: str) -> Any:
-    """Return what `py:module:name` or `py:path/to/file.py:name` names."""
     where, _, name = spec.removeprefix("py:").rpartition(":")
     if not where or not name.isidentifier():
         raise ValueError(
             f"{spec!r} does not name a function; expected py:module:function or py:path/to/file.py:function"
         )
     module = load_module(where)
-    found = getattr(module, name, None)
+    found = vars(module).get(name)
     if found is None:
         available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         near = difflib.get_close_matches(name, available) or available[:8]

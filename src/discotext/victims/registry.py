@@ -1,34 +1,40 @@
-"""Loading victims, and the examples that fit them, from what a user names or passes.
+"""Loading victims from what a user names or passes.
 
 A victim is named by a folder, a file `model.skops`, `hf:NAME`, `sklearn:FILE`, `py:module:name` or an http(s) address.
+An object is recognised by the modules of its classes, so that looking at one of a library imports none of the others.
+What is recognised and cannot be attacked raises an error of one sentence that says what to pass instead.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discotext.core.objectives import predictions
-from discotext.data.columns import AnyColumns, Columns
-from discotext.data.examples import Examples, list_texts, make_examples
-from discotext.data.files import read_table
-from discotext.data.labels import are_numbers, are_unnamed, have_numbers, list_some, rename_labels
-from discotext.data.registry import check_data, has_name, load_data
-from discotext.victims.held import adopt, refuse
-from discotext.victims.victim import Ask, Evaluation, Victim, check_distinct, compute_scores
-from discotext.victims.wrapped import AdaptedVictim
+from discotext.core.arrays import Floats
+from discotext.core.objectives import Objective
+from discotext.core.oracle import Oracle
+from discotext.support.extras import require
+from discotext.text.merging import MergedWords
+from discotext.text.space import Space
+from discotext.victims.encoded import MERGED, Encoded
+from discotext.victims.folder import check_file, read_file, read_settings
+from discotext.victims.function import FunctionVictim, find_object
+from discotext.victims.victim import Capabilities, TextOracle, Victim
+
+# Each kind of victim is imported on first use, because most need a library that others do not.
 
 VICTIM_KINDS = (
     "a folder from `discotext train` or `harden`, hf:NAME_OR_FOLDER, sklearn:FILE or FILE.skops, py:module:function, "
     "or http(s)://…"
 )
-TOGETHER = 512  # texts that are labelled in one call
+FUNCTION = "a function from a list of texts to scores"
+OBJECTS = (
+    "a transformers text-classification pipeline, a pair (model, tokenizer) of transformers, a fitted scikit-learn "
+    f"pipeline, {FUNCTION}, or a Victim"
+)
 
 
 def load_victim(given: Any, trust: bool = False, service: Mapping[str, Any] | None = None) -> Victim:
@@ -40,156 +46,30 @@ def load_victim(given: Any, trust: bool = False, service: Mapping[str, Any] | No
     >>> load_victim(lambda texts: [[0.0, 1.0] for _ in texts]).labels
     ('0', '1')
     """
-    if isinstance(given, Path):
-        given = str(given)
-    if isinstance(given, str):
-        return _load_named(given, trust, service or {})
-    if isinstance(given, Victim):
-        return given
-    if hasattr(given, "scores") and hasattr(given, "name"):
-        return AdaptedVictim(given)
-    held = adopt(given)
-    if held is not None:
-        return held
-    if callable(given):
-        from discotext.victims.function import FunctionVictim
+    if not isinstance(given, str | Path):
+        return adopt(given)
+    name = str(given)
+    kind = find_kind(name)
+    if service and kind != "http":
+        raise ValueError(f"{name} is not a service (http://… or https://…), so that it has no {', '.join(service)}")
+    if kind == "http":
+        from discotext.victims.http.victim import HttpVictim
 
-        return FunctionVictim(given)
-    raise refuse(given, VICTIM_KINDS)
+        return HttpVictim(name, **(service or {}))
+    if kind == "sklearn":
+        from discotext.victims.sklearn.victim import load_sklearn
 
+        return load_sklearn(name, trust=trust)
+    if kind == "hf":
+        from discotext.victims.transformers.victim import HuggingFaceVictim
 
-def load_victim_and_data(
-    victim: Any,
-    data: str,
-    columns: AnyColumns = (None, None),
-    limit: int | None = None,
-    seed: int = 0,
-    trust: bool = False,
-    service: Mapping[str, Any] | None = None,
-) -> tuple[Victim, Examples]:
-    """Load a victim and examples with its classes; of a named data set, the test split."""
-    model = load_victim(victim, trust, service)
-    return model, load_examples(model, data, columns, limit, seed)
-
-
-def load_examples(
-    victim: Victim,
-    data: Any,
-    columns: AnyColumns = (None, None),
-    limit: int | None = None,
-    seed: int = 0,
-    most_queries: int | None = None,
-    label: bool = True,
-) -> Examples:
-    """Load examples whose classes are the victim's; raise ValueError unless it is certain which is which.
-
-    Texts without labels, which are plain text, a list or a series of strings, or whatever the user says are such, get
-    the victim's own predictions for labels, and a warning that says so.
-
-    limit: take a sample of so many; of texts without labels, it is taken before the victim is asked.
-    most_queries: raise ValueError, and ask nothing, if more texts than this have no labels.
-    label: whether texts without labels get them here; otherwise `asked` counts them, and they are all of class 0 until
-        `label_by_predictions` is called.
-    """
-    how = columns if isinstance(columns, Columns) else Columns(*columns)
-    check_distinct(victim.labels, victim.name)
-    found, unlabelled = _read_examples(victim, data, how, limit, seed)
-    examples = _check_classes(victim, found, how.rename)
-    if limit is not None:
-        examples = examples.sample(limit, seed)
-    if not unlabelled:
-        # A victim may have been asked about these examples before, but not for this run.
-        return replace(examples, asked=0) if examples.asked else examples
-    if most_queries is not None and len(examples) > most_queries:
-        raise ValueError(
-            f"{most_queries:,} queries in all are too few for {len(examples):,} texts without labels, which take one "
-            "each to be labelled by the victim's predictions; allow more, or attack fewer texts (limit)"
-        )
-    examples = replace(examples, asked=len(examples))
-    return label_by_predictions(partial(_evaluate_all, victim), examples) if label else examples
-
-
-def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str] | None) -> Examples:
-    """The examples; ValueError if they do not have as many classes as the victim, or count those that it names."""
-    if len(examples.names) != len(victim.labels):
-        raise ValueError(
-            f"{examples.source} has {len(examples.names)} classes ({list_some(examples.names)}), but "
-            f"{victim.name} has {len(victim.labels)} ({list_some(victim.labels)}); "
-            "use data with the victim's classes"
-        )
-    called = [str(name) for name in rename_labels(examples.own or examples.names, rename or {})]
-    counted = are_numbers(called) or are_unnamed(called)
-    if counted and not victim.capabilities.ordered and not have_numbers(victim.labels):
-        raise ValueError(
-            f"the labels of {examples.source} are numbers, but {victim.name} names its classes "
-            f"({list_some(victim.labels)}) and has no order of them, so which number means which is not "
-            "certain; say so for each, as --map-label 0=CLASS, or use names in the data (in Python, pass "
-            "FunctionVictim(function, labels=[…]) with the names in the order of the numbers)"
-        )
-    return examples
-
-
-def load_texts(
-    victim: Victim, data: str, columns: Columns, limit: int | None = None, seed: int = 0
-) -> tuple[Examples, bool]:
-    """Load texts where labels are not needed: examples, and whether their labels are those of the data.
-
-    limit: how many will be drawn from them, if not all are wanted.
-    """
-    if not has_name(data):
-        check_data(data)
-        table = read_table(data, columns.text, columns.label, labels=False, limit=limit, seed=seed)
-        if table.labels is None:
-            return Examples.of(table.texts, [0] * len(table.texts), victim.labels, table.source, table.rows), False
-        return _check_classes(victim, table.check(victim.labels, columns.rename), columns.rename), True
-    return load_examples(victim, data, columns), True
-
-
-def _read_examples(victim: Victim, data: Any, how: Columns, limit: int | None, seed: int) -> tuple[Examples, bool]:
-    """Examples, and whether they have no labels, so that class 0 stands for them all."""
-    if isinstance(data, str | Path) and not has_name(data):
-        check_data(data)
-        table = read_table(data, how.text, how.label, labels=not how.unlabelled, limit=limit, seed=seed)
-        if how.unlabelled or table.labels is None:
-            return _without_labels(victim, table.texts, table.source, table.rows), True
-        return table.check(victim.labels, how.rename), False
-    if isinstance(data, str | Path):
-        found = load_data(data, names=None if how.unlabelled else victim.labels, rename=how.rename)
-        return (_without_labels(victim, found.texts, found.source), True) if how.unlabelled else (found, False)
-    texts = list_texts(data)
-    if texts is not None:
-        return _without_labels(victim, texts), True
-    return make_examples(data, how.text, how.label, names=victim.labels), False
-
-
-def _without_labels(
-    victim: Victim, texts: Sequence[Any], source: str = "given", rows: Sequence[int | str] | None = None
-) -> Examples:
-    """Texts, checked before the victim sees them; the labels do not matter yet."""
-    return replace(Examples.of(texts, [0] * len(texts), victim.labels, source, rows), own=None)
-
-
-def label_by_predictions(ask: Ask, examples: Examples) -> Examples:
-    """Examples whose labels are what the victim predicts, so that an attack asks which predictions can be changed.
-
-    Texts without an answer stay as they are.
-    """
-    many, labels = len(examples), examples.labels.copy()
-    for begin in range(0, many, TOGETHER):
-        scores = ask(examples.texts[begin : begin + TOGETHER]).scores
-        answered = np.flatnonzero(np.isfinite(scores).all(axis=1))
-        labels[begin + answered] = predictions(scores[answered])
-    without = "the text has no label" if many == 1 else f"the {many:,} texts have no labels"
-    warnings.warn(
-        f"{without}: the victim's own predictions count as right, so its accuracy before an attack is 100 %",
-        stacklevel=2,
-    )
-    return replace(examples, labels=labels)
-
-
-def _evaluate_all(victim: Victim, texts: Sequence[str]) -> Evaluation:
-    """The scores of texts; raises if the victim fails on one."""
-    return Evaluation(compute_scores(victim, texts), [None] * len(texts), np.ones(len(texts), dtype=np.int64))
+        return HuggingFaceVictim(name)
+    if kind == "folder":
+        return load_saved(name, trust)
+    try:
+        return adopt(find_object(name), name)
+    except TypeError as error:
+        raise ValueError(f"{name} is no victim: {error}") from error
 
 
 def find_kind(given: str) -> str:
@@ -212,59 +92,139 @@ def find_kind(given: str) -> str:
     return "hf" if (path / "config.json").is_file() and not (path / "settings.json").is_file() else "folder"
 
 
-def _load_named(given: str, trust: bool, service: Mapping[str, Any]) -> Victim:
-    loaders: dict[str, Callable[[], Victim]] = {
-        "hf": lambda: _load_hugging_face(given.removeprefix("hf:")),
-        "sklearn": lambda: _load_sklearn(given.removeprefix("sklearn:"), trust),
-        "py": lambda: _load_object(given),
-        "http": lambda: _connect(given, service),
-        "folder": lambda: _load_folder(given, trust),
-    }
-    kind = find_kind(given)
-    if service and kind != "http":
-        raise ValueError(f"{given} is not a service (http://… or https://…), so that it has no {', '.join(service)}")
-    return loaders[kind]()
+def load_saved(folder: str | Path, trust: bool = False) -> Victim:
+    """Load a victim from a folder written by `discotext train`, `discotext harden` or `Victim.save`.
+
+    trust: allow scikit-learn pipelines with parts that skops does not consider safe.
+    """
+    folder = Path(folder)
+    settings = read_settings(folder)
+    inner = _load_model(folder, settings, trust)
+    if MERGED not in settings["sha256"]:
+        return inner
+    return Encoded(inner, MergedWords.parse(read_file(folder, settings, MERGED), str(folder / MERGED)), str(folder))
 
 
-# Each kind is imported on first use, because most need a library that others do not.
+def _load_model(folder: Path, settings: Mapping[str, Any], trust: bool) -> Victim:
+    model: Victim
+    kind = settings["model"].get("kind") if isinstance(settings["model"], dict) else None
+    if kind == "sklearn":
+        from discotext.victims.sklearn.victim import SKOPS, load_sklearn
 
+        read_file(folder, settings, SKOPS)
+        model = load_sklearn(folder / SKOPS, trust)
+        labels = settings["labels"]
+        if not isinstance(labels, list) or len(labels) != len(model.labels):
+            raise ValueError(f"{folder} is damaged: its labels do not fit its model; train it again")
+        model.labels = tuple(map(str, labels))
+    elif kind == "hf":
+        from discotext.victims.transformers.victim import MODEL, HuggingFaceVictim
 
-def _load_hugging_face(name: str) -> Victim:
-    from discotext.victims.huggingface import HuggingFaceVictim
-
-    return HuggingFaceVictim(name)
-
-
-def _load_sklearn(path: str, trust: bool) -> Victim:
-    from discotext.victims.scikit import load_sklearn
-
-    return load_sklearn(path, trust=trust)
-
-
-def _load_object(spec: str) -> Victim:
-    """Load what `py:module:name` names: a function, or any object that can be a victim."""
-    from discotext.victims.function import FunctionVictim, find_object, wrap_function
-
-    found = find_object(spec)
-    if isinstance(found, Victim):
-        held: Victim | None = found
+        # A name that is no folder would be looked for on the hub.
+        if not (folder / MODEL).is_dir():
+            raise ValueError(f"{folder} is an incomplete victim: {MODEL} is missing; train it again")
+        listed = [name for name in settings["sha256"] if name.startswith(f"{MODEL}/")]
+        weights = [f"{MODEL}/{path.name}" for path in sorted((folder / MODEL).glob("*.safetensors"))]
+        for name in [f"{MODEL}/config.json", *listed, *weights]:
+            check_file(folder, settings, name)
+        model = HuggingFaceVictim((folder / MODEL).resolve())
     else:
-        held = None if isinstance(found, type) else adopt(found)
-    if held is None:
-        return wrap_function(found, spec)
-    if isinstance(held, FunctionVictim):
-        held.score_reader.name = spec
-    held.name = spec
-    return held
+        require("torch", extra="torch", reason="a trained network")
+        from discotext.victims.neural.victim import load_neural
+
+        return load_neural(folder)
+    model.name = str(folder)
+    return model
 
 
-def _load_folder(path: str, trust: bool) -> Victim:
-    from discotext.victims.saved import load_saved
-
-    return load_saved(path, trust)
+# --- objects
 
 
-def _connect(url: str, service: Mapping[str, Any]) -> Victim:
-    from discotext.victims.remote import HttpVictim
+def adopt(given: Any, name: str | None = None) -> Victim:
+    """Return the victim that an object is; TypeError says what to pass instead. name: what reports call it."""
+    if isinstance(given, type):
+        raise TypeError(f"{given.__name__} is a class; pass an object of it, fitted or loaded")
+    parts = given if isinstance(given, list | tuple) else [given]
+    if isinstance(given, Victim):
+        victim = given
+    elif {"scores", "name"} <= set(dir(given)):
+        victim = AdaptedVictim(given)
+    # A torch module with a configuration is a model of transformers that is wrapped.
+    elif any(comes_from(one, "transformers") or {"forward", "config"} <= set(dir(one)) for one in parts):
+        from discotext.victims.transformers.victim import hold
 
-    return HttpVictim(url, **service)
+        victim = hold(given)
+    elif comes_from(given, "sklearn", "BaseEstimator") or {"predict_proba", "decision_function"} & set(dir(given)):
+        from discotext.victims.sklearn.victim import SklearnVictim
+
+        victim = SklearnVictim(given)
+    elif comes_from(given, "torch", "Module"):
+        raise TypeError(
+            f"the PyTorch module {type(given).__name__} takes numbers, not texts; pass {FUNCTION}, such as "
+            "lambda texts: model(tokenize(texts)), or write a Victim to give it gradients (docs/how-to/extend.md)"
+        )
+    elif callable(given):
+        return FunctionVictim(given, name=name or "function")
+    else:
+        raise TypeError(
+            f"a victim cannot be made of a {type(given).__name__}; pass {OBJECTS}; or the name of one: {VICTIM_KINDS}"
+        )
+    victim.name = name or victim.name
+    return victim
+
+
+def comes_from(given: Any, library: str, *names: str) -> bool:
+    """Return whether an object's class, or one it inherits from, is of a library, and has one of these names.
+
+    >>> from collections import Counter
+    >>> comes_from(Counter(), "collections"), comes_from(Counter(), "collections", "OrderedDict")
+    (True, False)
+    """
+    return any(
+        one.__module__.partition(".")[0] == library and (not names or one.__name__ in names)
+        for one in type(given).__mro__
+    )
+
+
+class AdaptedVictim(Victim):
+    """An object with `name`, `labels` and `scores` that does not inherit from `Victim`.
+
+    Its `capabilities`, and the methods of a victim that it has, are its own; the rest is as for any victim. Its oracle
+    is used only for gradients; without them, `TextOracle` does.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.name = model, model.name
+        held = set(dir(model))
+        if "capabilities" in held and not isinstance(model.capabilities, Capabilities):
+            raise TypeError(
+                f"the capabilities of {self.name} are a {type(model.capabilities).__name__}; expected Capabilities(…)"
+            )
+        if "oracle" in held and "capabilities" not in held:
+            raise TypeError(
+                f"{self.name} has a method `oracle` but does not declare whether that oracle has gradients; set its "
+                "attribute `capabilities` to Capabilities(gradients=True), or False"
+            )
+        self._declares = "capabilities" in held
+        if self.capabilities.gradients and "oracle" not in held:
+            raise TypeError(f"{self.name} declares gradients but has no method `oracle`; write one, or set it to False")
+        for method in held & {"truncates", "remembers", "explain_bounds"}:
+            setattr(self, method, getattr(model, method))
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.model.labels)
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        declared: Capabilities = self.model.capabilities if self._declares else Victim.capabilities
+        return declared
+
+    def scores(self, texts: Sequence[str]) -> Floats:
+        return np.asarray(self.model.scores(texts))
+
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        if not self.capabilities.gradients:
+            return TextOracle(self, space, objective)
+        own: Oracle = self.model.oracle(space, objective)
+        return own

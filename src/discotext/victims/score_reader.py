@@ -22,7 +22,8 @@ import numpy as np
 from discotext.core.arrays import Floats
 from discotext.core.oracle import UnavailableError
 from discotext.data.labels import list_some
-from discotext.support.redaction import NO_SECRETS, Secrets, escape_unprintable
+from discotext.support.plain_text import escape_unprintable
+from discotext.support.redaction import NO_SECRETS, Secrets
 from discotext.victims.victim import Capabilities
 
 Names = Sequence[str] | None
@@ -120,7 +121,7 @@ class ScoreReader:
         return ValueError(f"{self.name} returned {found}; expected {expected}")
 
     def _check_names(self, labels: Sequence[str]) -> tuple[str, ...]:
-        names = tuple(self.secrets.redact(escape_unprintable(str(label))) for label in labels)
+        names = tuple(self.secrets.hide(escape_unprintable(str(label))) for label in labels)
         if isinstance(labels, str) or len(names) < 2 or len(set(names)) < len(names):
             found = self.secrets.quote(labels)
             raise ValueError(f"the labels of {self.name} are {found}; expected two or more different names")

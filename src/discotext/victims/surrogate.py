@@ -1,4 +1,4 @@
-"""A stand-in for a victim without gradients: linear in the words, learnt from the victim's own scores.
+"""A surrogate for a victim without gradients: linear in the words, learnt from the victim's own scores.
 
 The score of a text is taken to be a constant and the mean of a contribution of each word, one for each class. A word's
 contribution comes from the word itself and from its vector, so that words which no text contained have one, too:
@@ -26,14 +26,13 @@ from discotext.core.oracle import RelaxedOracle
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex
 from discotext.core.sampling import random_choices
-from discotext.text.packaged_vectors import load_packaged_vectors
 from discotext.text.space import Space
-from discotext.text.vectors import WordVectors
+from discotext.text.vectors import WordVectors, load_packaged_vectors
 from discotext.text.words import split
 from discotext.victims.victim import Victim
 
 LEARNT, VARIANTS = 300, 4  # texts to learn from, and how often each is asked with words exchanged at random
-POOR = 0.2  # rank correlation below which a stand-in is worse than none
+POOR = 0.2  # rank correlation below which a surrogate is worse than none
 PENALTIES = np.geomspace(1e-4, 10, 11)  # of the ridge regression, in units of the mean eigenvalue
 
 
@@ -75,7 +74,7 @@ class Surrogate:
         return np.asarray(found)
 
     def to_bytes(self) -> bytes:
-        """The stand-in as the content of an .npz file, which `parse` reads."""
+        """The surrogate as the content of an .npz file, which `parse` reads."""
         file = io.BytesIO()
         numbers = [self.spread, np.nan if self.correlation is None else self.correlation]
         numbers += [float(self.queries), float(self.labels_only)]
@@ -92,14 +91,14 @@ class Surrogate:
                 own, by_vector, numbers = (file[key].astype(np.float64) for key in ("own", "by_vector", "numbers"))
         except Exception:  # what zip files and headers raise when they are damaged is a long list
             raise ValueError(
-                f"{name} is not a stand-in; give a surrogate.npz that a run has kept, auto or none"
+                f"{name} is not a surrogate; give a surrogate.npz that a run has kept, auto or none"
             ) from None
         finite = all(np.isfinite(one).all() for one in (own, by_vector))
         fits = (
             finite and own.ndim == by_vector.ndim == 2 and own.shape[1] == by_vector.shape[1] and numbers.shape == (4,)
         )
         if not fits or len(own) != len(words) or len(by_vector) != load_packaged_vectors().width:
-            raise ValueError(f"{name} is damaged, or of another version; learn the stand-in again (surrogate auto)")
+            raise ValueError(f"{name} is damaged, or of another version; learn it again (surrogate auto)")
         spread, correlation, queries, labels = numbers.tolist()
         known = None if np.isnan(correlation) else correlation
         return cls(words, own, by_vector, spread, known, int(queries), bool(labels))
@@ -138,14 +137,14 @@ class Surrogate:
 
 
 def read_surrogate(path: Path, victim: Victim) -> Surrogate:
-    """Read a stand-in for a victim from a file; a ValueError says why it cannot be one."""
+    """Read a surrogate for a victim from a file; a ValueError says why it cannot be one."""
     try:
         found = Surrogate.parse(path.read_bytes(), str(path))
     except OSError as error:
-        raise ValueError(f"the stand-in {path} cannot be read: {error.strerror}") from None
+        raise ValueError(f"the surrogate {path} cannot be read: {error.strerror}") from None
     if found.by_vector.shape[1] != len(victim.labels):
         raise ValueError(
-            f"the stand-in {path} is of a victim with {found.by_vector.shape[1]} classes, but {victim.name} has "
+            f"the surrogate {path} is of a victim with {found.by_vector.shape[1]} classes, but {victim.name} has "
             f"{len(victim.labels)}; use auto"
         )
     return found
@@ -223,31 +222,31 @@ def make_lessons(space: Space, seed: int) -> tuple[list[str], Ints]:
 
 
 def foresee_gains(surrogate: Surrogate, space: Space, objective: Objective, scores: Floats) -> tuple[Floats, Floats]:
-    """What a stand-in says that each candidate of a space gains, flat, and (B,) how far that is off at one swap.
+    """What a surrogate says that each candidate of a space gains, flat, and (B,) how far that is off at one swap.
 
     A poor one says nothing, and all is left to the answers. scores: (B, C) what the victim says of the original texts.
     """
-    slopes = objective.slope(scores, np.arange(len(space)))
+    gradient = objective.slope(scores, np.arange(len(space)))
     words = [word for options in space.options for some in options for word in some]
     batch = space.batch
     lengths = np.maximum(batch.sizes, 1)
-    given = surrogate.contributions(words) if words else np.zeros((0, slopes.shape[1]))
-    worth = (given * (slopes / lengths[:, None])[batch.row_of]).sum(axis=1)
+    given = surrogate.contributions(words) if words else np.zeros((0, gradient.shape[1]))
+    worth = (given * (gradient / lengths[:, None])[batch.row_of]).sum(axis=1)
     gains = worth - worth[batch.starts][batch.position_of]
-    sizes = surrogate.spread * np.linalg.norm(slopes, axis=1) / lengths
+    sizes = surrogate.spread * np.linalg.norm(gradient, axis=1) / lengths
     squares = np.bincount(batch.row_of, weights=gains**2, minlength=len(batch))
     sizes = np.maximum(sizes, np.sqrt(squares / np.maximum(batch.widths, 1)))
     return (np.zeros_like(gains) if surrogate.poor else gains), sizes
 
 
-def borrow_gains(lender: RelaxedOracle, batch: Batch, before: Floats) -> tuple[Floats, Floats]:
-    """What the slopes of another victim say that each candidate gains, flat, and (B,) how far that is off at one swap.
+def borrow_gains(other: RelaxedOracle, batch: Batch, before: Floats) -> tuple[Floats, Floats]:
+    """What another victim's gradients say that candidates gain, flat, and (B,) how far that is off at one swap.
 
     before: (B,) the margins of the victim itself. The other may score in other units, so its gains are scaled: the best
     choice within the budget is taken to close the margin.
     """
-    slopes = lender.relaxed(np.arange(len(batch)), batch.one_hot(batch.originals()))[1]
-    gains = slopes - slopes[batch.starts][batch.position_of]
+    gradient = other.relaxed(np.arange(len(batch)), batch.one_hot(batch.originals()))[1]
+    gains = gradient - gradient[batch.starts][batch.position_of]
     chosen = gains[batch.chosen(best_vertex(gains, batch))]
     promised = np.bincount(batch.problem_of_position, weights=chosen, minlength=len(batch))
     scale = np.divide(np.abs(before), promised, out=np.ones(len(promised)), where=promised > 0)

@@ -1,7 +1,7 @@
 """The interface of all victims: texts go in, a score for each class comes out.
 
 A victim declares what it can do in one value, its `Capabilities`, and nothing else in the package inspects it to find
-out. A wrapper (`discotext.victims.wrapped`) passes that value on whole.
+out. A wrapper (`WrappedVictim`) passes that value on whole.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Victim:
     | `remembers(texts)` | all False | which texts would not reach the model |
     | `save(folder)` | refuses | nothing; `load_victim(folder)` then loads it |
 
-    A victim with an oracle of its own that cannot delete words declares `deletes=False`. A new ability is a new field
+    A victim with a custom oracle that cannot delete words declares `deletes=False`. A new ability is a new field
     of `Capabilities`, and a new entry in `supports`.
 
     >>> class Length(Victim):
@@ -139,6 +139,52 @@ class Victim:
         can = self.capabilities
         declared: dict[type, bool] = {Oracle: True, RelaxedOracle: can.gradients, DeletingOracle: can.deletes}
         return declared.get(ability, False)
+
+
+class WrappedVictim(Victim):
+    """A victim in front of another one, from which it does not differ.
+
+    A subclass overrides what it changes; of `scores` and `oracle`, which ask the model about a text in two ways, both.
+    Labels and capabilities are read from the inner victim each time: a function's are known after its first answer.
+    """
+
+    def __init__(self, victim: Victim, name: str | None = None) -> None:
+        if not isinstance(victim, Victim):
+            raise TypeError(
+                f"a {type(victim).__name__} is not a Victim; `load_victim` makes one of a model or function"
+            )
+        self.victim, self.name = victim, name or victim.name
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.victim.labels
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        return self.victim.capabilities
+
+    def scores(self, texts: Sequence[str]) -> Floats:
+        return self.victim.scores(texts)
+
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        return self.victim.oracle(space, objective)
+
+    def truncates(self, texts: Sequence[str]) -> list[bool]:
+        return self.victim.truncates(texts)
+
+    def remembers(self, texts: Sequence[str]) -> Bools:
+        return self.victim.remembers(texts)
+
+    def explain_bounds(self) -> str:
+        return self.victim.explain_bounds()
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.victim.save(folder, settings, more)
+
+    def supports(self, ability: type) -> bool:
+        return self.victim.supports(ability)
 
 
 @dataclass(frozen=True, eq=False)

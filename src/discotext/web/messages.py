@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discotext.experiment.explanation import explain_outcome, explain_proof
-from discotext.experiment.observation import Step
-from discotext.experiment.one_text import Look, Outcome
-from discotext.experiment.record import Change
+from discotext.attacks.explanation import explain_outcome, explain_proof
+from discotext.attacks.observation import Step
+from discotext.attacks.one_text import Look, Outcome
+from discotext.runs.record import Change
 from discotext.solvers import SOLVERS
 from discotext.text.words import split
 
@@ -31,16 +31,11 @@ class RequestError(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookRequest:
-    """A text to look at, and how many of its words may change [default: a fifth]."""
+class Asked:
+    """A text to look at, or to attack by several solvers, one after the other.
 
-    text: str
-    words: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackRequest:
-    """A text to attack by several solvers, one after the other. passes: of a proof; None attacks only."""
+    words: how many words may change [default: a fifth]. passes: what a proof may take; None attacks only.
+    """
 
     text: str
     words: int | None = None
@@ -50,16 +45,16 @@ class AttackRequest:
     passes: int | None = None
 
 
-def read_look(raw: Any) -> LookRequest:
+def read_look(raw: Any) -> Asked:
     """A request to look at a text."""
     given = _read_object(raw, ("text", "words"))
-    return LookRequest(text=_read_text(given), words=_read_whole(given, "words", 0, MOST_WORDS))
+    return Asked(text=_read_text(given), words=_read_whole(given, "words", 0, MOST_WORDS))
 
 
-def read_attack(raw: Any) -> AttackRequest:
+def read_attack(raw: Any) -> Asked:
     """A request to attack a text."""
     given = _read_object(raw, ("text", "words", "solvers", "target", "seed", "passes"))
-    return AttackRequest(
+    return Asked(
         text=_read_text(given),
         words=_read_whole(given, "words", 0, MOST_WORDS),
         solvers=_read_solvers(given.get("solvers", ["auto"])),
@@ -70,29 +65,21 @@ def read_attack(raw: Any) -> AttackRequest:
 
 
 def _read_object(raw: Any, known: Sequence[str]) -> Mapping[str, Any]:
-    if not isinstance(raw, dict):
-        raise RequestError(f"the request is not a JSON object; expected the keys {', '.join(known)}")
-    for name in raw:
-        if name not in known:
-            raise RequestError(f"there is no {show(name)}; expected the keys {', '.join(known)}")
-    return raw
+    unknown = [name for name in raw if name not in known] if isinstance(raw, dict) else [raw]
+    if unknown:
+        raise RequestError(f"there is {show(unknown[0])}; expected a JSON object with the keys {', '.join(known)}")
+    return raw  # type: ignore[no-any-return]
 
 
 def _read_text(given: Mapping[str, Any]) -> str:
     text = given.get("text")
     if not isinstance(text, str):
         raise RequestError("the text is missing; expected a string")
-    if len(text) > MOST_CHARACTERS:
-        raise RequestError(
-            f"the text has {len(text):,} characters; this page takes {MOST_CHARACTERS:,} at most: shorten it, or use "
-            "`discotext attack`"
-        )
-    count = len(split(text))
-    if count > MOST_WORDS:
-        raise RequestError(
-            f"the text has {count:,} words; this page takes {MOST_WORDS:,} at most: shorten it, or use "
-            "`discotext attack`"
-        )
+    for count, most, what in ((len(text), MOST_CHARACTERS, "characters"), (len(split(text)), MOST_WORDS, "words")):
+        if count > most:
+            raise RequestError(
+                f"the text has {count:,} {what}; this page takes {most:,} at most: shorten it, or use discotext attack"
+            )
     return text
 
 
@@ -190,7 +177,6 @@ def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, An
         "sentence": explain_outcome(outcome),
         "changes": write_changes(record.changes),
         "text": record.adversarial_text,
-        "allowed": record.budget,
         "queries": record.forwards,
         "gradients": record.backwards,
         "bounds": record.bounds,
@@ -198,7 +184,6 @@ def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, An
         "learning_queries": outcome.learning_queries,
         "seconds": seconds,
         "margins": [record.score, record.adversarial_score],
-        "before": write_scores(outcome.labels, outcome.scores),
         "after": None if after is None else write_scores(outcome.labels, after),
         "verdict": record.verdict,
         "untested": untested,

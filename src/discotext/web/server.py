@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import socket
 from types import FrameType
 
 import uvicorn
 
 from discotext.web.app import make_app
-from discotext.web.guard import make_token
 from discotext.web.model import SharedModel
 
 HOST = "127.0.0.1"  # and no other: the page is for this machine
@@ -44,7 +44,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, model: SharedModel, port: int | None = None) -> None:
         self.model, self.listening = model, open_port(port)
-        number, token = self.listening.getsockname()[1], make_token()
+        number, token = self.listening.getsockname()[1], secrets.token_urlsafe(24)
         self.address = f"http://{HOST}:{number}/{token}/"
         super().__init__(
             uvicorn.Config(

@@ -12,8 +12,8 @@ imports torch, so import it only where torch is installed.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -44,9 +44,6 @@ class Shape:
             raise ValueError(f"kind is {self.kind!r}; choose one of {', '.join(KINDS)}")
         if self.pool not in POOLS:
             raise ValueError(f"pool is {self.pool!r}; choose one of {', '.join(POOLS)}")
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Network(nn.Module):

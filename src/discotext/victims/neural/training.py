@@ -1,5 +1,7 @@
 """Training: Adam on batches of similar length, keeping the best epoch on held-out texts.
 
+`train_victim` trains from the name of a data set to a folder, `train` from examples to a victim.
+
 A recurrent network's gradient fades over a long text until it consists of denormal numbers, which processors handle
 fifteen times more slowly than others; this, and nothing in the model, is why a plain LSTM on film reviews seems
 untrainable on a CPU. Denormals are treated as zero here (see `flush_denormals`; programs that call
@@ -15,10 +17,12 @@ cost.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -27,19 +31,33 @@ from torch import Tensor, nn
 from discotext.core.arrays import Ints
 from discotext.core.embedding import flush_denormals
 from discotext.core.objectives import predictions
+from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples
+from discotext.data.labels import list_some
+from discotext.data.registry import Split, has_split, load_data
+from discotext.support.intervals import wilson
 from discotext.support.threads import limit_threads
 from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, MergedWords
-from discotext.text.vectors import WordVectors
-from discotext.victims.neural.adversary import Options, choose_words, find_options, mix_words, pad_options
-from discotext.victims.neural.interval import KINDS as INTERVAL_KINDS
-from discotext.victims.neural.interval import bound_logits, make_boxes
-from discotext.victims.neural.networks import Kind, Network, Pool, Shape
+from discotext.text.vectors import VECTOR_FORMATS, WordVectors, load_packaged_vectors
+from discotext.victims.neural.adversary import (
+    INTERVAL_KINDS,
+    Options,
+    bound_logits,
+    choose_words,
+    find_options,
+    make_boxes,
+    mix_words,
+    pad_options,
+)
+from discotext.victims.neural.networks import Kind, Network, Pool, Shape, mask_lengths
 from discotext.victims.neural.victim import NeuralVictim, build_vocabulary, pad
 
 SORTED = 50  # batches whose texts are sorted by length together: similar lengths, yet different batches every epoch
-
+TEST_SHARE = 0.2  # of a file without a test split
+# With fewer texts than this there is time for more epochs and for training the word vectors.
+SMALL = 20_000
+STEPS = 1_000  # of training, on small data
 
 Inner = Literal["vertex", "mixture", "interval"]
 Stage = Literal["reading", "training", "testing", "done"]
@@ -82,17 +100,9 @@ class TrainingSettings:
             raise ValueError(f"there are no interval bounds for {self.kind}; choose one of {', '.join(INTERVAL_KINDS)}")
         if not 0 < self.share <= 1:
             raise ValueError(f"share is {self.share}; choose a number above 0 and up to 1")
-        counts = {
-            "epochs": self.epochs,
-            "patience": self.patience,
-            "batch": self.batch,
-            "first_words": self.first_words,
-            "rare": self.rare,
-            "hidden": self.hidden,
-        }
-        for name, count in counts.items():
-            if count < 1:
-                raise ValueError(f"{name} is {count}; choose 1 or more")
+        for name, value in asdict(self).items():
+            if name in ("epochs", "patience", "batch", "first_words", "rare", "hidden") and value < 1:
+                raise ValueError(f"{name} is {value}; choose 1 or more")
         if not 0 < self.validation < 1:
             raise ValueError(f"validation is {self.validation}; choose a share of the texts between 0 and 1")
         if not self.rate > 0:
@@ -248,10 +258,11 @@ def _run_epochs(
         # NeuralVictim has put the network into evaluation mode and frozen it.
         network.train().requires_grad_(True)
         for numbers in _make_batches(rows, settings.batch, rng):
-            ids, lengths = pad([rows[number] for number in numbers])
-            inside = torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
-            ids, lengths = ids.to(device), lengths.to(device)
-            mask, wanted = inside.unsqueeze(-1).to(table.weight), targets[numbers].to(device)
+            ids, lengths = pad([rows[number] for number in numbers], device)
+            mask, wanted = (
+                mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table.weight),
+                targets[numbers].to(device),
+            )
             vectors = table(ids) * mask
             for one in optimisers:
                 one.zero_grad()
@@ -323,8 +334,8 @@ class _HeldOut:
         table, device = victim.table, victim.table.device
         for begin in range(0, len(self.rows), 256):
             numbers = range(begin, min(begin + 256, len(self.rows)))
-            ids, lengths = (one.to(device) for one in pad([self.rows[number] for number in numbers]))
-            inside = (torch.arange(ids.shape[1], device=device) < lengths.unsqueeze(-1)).unsqueeze(-1).to(table)
+            ids, lengths = pad([self.rows[number] for number in numbers], device)
+            inside = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table)
             wanted = torch.from_numpy(np.asarray(self.labels[numbers.start : numbers.stop])).to(device)
             vectors = (nn.functional.embedding(ids, table) * inside).requires_grad_()
             loss = nn.functional.cross_entropy(victim.network(vectors, lengths), wanted, reduction="sum")
@@ -336,6 +347,103 @@ class _HeldOut:
         return found
 
 
-def count_correct(victim: NeuralVictim, examples: Examples) -> int:
-    """Return how many examples the victim classifies correctly."""
-    return int((predictions(victim.scores(examples.texts)) == examples.labels).sum())
+def train_victim(
+    data: str,
+    out: Path,
+    test: str | None = None,
+    vectors: Path | None = None,
+    limit: int | None = None,
+    columns: AnyColumns = (None, None),
+    settings: dict[str, Any] | None = None,
+    packaged: bool = False,
+    progress: ProgressCallback | None = None,
+    candidates: Candidates | None = None,
+) -> dict[str, Any]:
+    """Train a victim on a named data set or a file, measure its accuracy, save it, and return the figures.
+
+    out: the folder of the victim. test: data to measure on; by default the data set's test split, or a fifth of a file.
+    vectors: initial word vectors; by default those of `load_default_vectors`. limit: train on a stratified sample of so
+    many texts. columns: the text and label columns of a file. settings: of `TrainingSettings`; those that are missing
+    or None depend on the number of texts. packaged: ignore the data folder and start from the package's own vectors.
+    candidates: for adversarial training (`TrainingSettings.adversarial`).
+    progress: called with a `TrainingState` after every batch and at every new stage.
+    """
+    settings = settings or {}
+    seed = settings.get("seed") or 0
+    training, testing = _load_splits(data, test, columns, seed)
+    if testing.names != training.names:
+        raise ValueError(
+            f"the test data has the classes {list_some(testing.names)}, but the training data has "
+            f"{list_some(training.names)}; use data with the same classes"
+        )
+    if limit is not None:
+        training = training.sample(limit, seed)
+    initial, name = (WordVectors.read(vectors), str(vectors)) if vectors else load_default_vectors(packaged)
+    complete = make_settings(settings, len(training))
+    victim, state = train(training, initial, complete, progress, candidates)
+    report = progress or ignore
+    state.stage = "testing"
+    report(state)
+    correct = int((predictions(victim.scores(testing.texts)) == testing.labels).sum())
+    low, high = wilson(correct, len(testing))
+    figures = {
+        "model": complete.kind,
+        "data": data,
+        "train_rows": len(training),
+        "test_rows": len(testing),
+        "test_accuracy": correct / len(testing),
+        "test_accuracy_low": low,
+        "test_accuracy_high": high,
+        "validation_accuracy": state.best,
+        "epochs": len(state.history),
+        "seconds": victim.settings["seconds"],
+        "seed": complete.seed,
+        "vectors": name,
+    }
+    victim.settings |= figures
+    victim.save(out)
+    state.stage = "done"
+    report(state)
+    return {**figures, "out": str(out)}
+
+
+def make_settings(chosen: dict[str, Any], texts: int) -> TrainingSettings:
+    """Return training settings: those chosen, and for those that are missing or None what suits so many texts."""
+    # A GPU is slow in double precision, and its results differ from a processor's anyway.
+    defaults: dict[str, Any] = {
+        "tune_vectors": texts < SMALL,
+        "precise": texts < SMALL and not torch.cuda.is_available(),
+    }
+    if texts < SMALL:
+        epochs = max(6, min(40, round(STEPS * TrainingSettings.batch / max(texts, 1))))
+        defaults |= {"epochs": epochs, "patience": 6}
+    return TrainingSettings(**{**defaults, **{name: value for name, value in chosen.items() if value is not None}})
+
+
+def load_default_vectors(packaged: bool = False) -> tuple[WordVectors, str]:
+    """Load the default initial vectors, and return them with their name.
+
+    These are GloVe vectors in the data folder, or else those in the package. packaged: always the latter.
+    """
+    folder = None if packaged else os.environ.get("DISCOTEXT_DATA")
+    found = (
+        sorted(path for ending in VECTOR_FORMATS for path in Path(folder, "vectors").glob(f"glove*100d*{ending}"))
+        if folder
+        else []
+    )
+    if found:
+        return WordVectors.read(found[0]), found[0].name
+    return load_packaged_vectors(), "discotext (GloVe, counter-fitted)"
+
+
+def _load_splits(data: str, test: str | None, columns: AnyColumns, seed: int) -> tuple[Examples, Examples]:
+    """Return the examples to train on and those to test on, with the same classes."""
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
+
+    def load(source: str, split: Split, names: Sequence[str] | None) -> Examples:
+        return load_data(source, split, how.text, how.label, names, how.rename)
+
+    training = load(data, "train", None)
+    if test or has_split(data, "test"):
+        return training, load(test or data, "test", training.names)
+    return training.split(TEST_SHARE, seed)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save
-from torch import Tensor
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
 
 from discotext.core.arrays import Floats, Ints
 from discotext.core.embedding import to_numpy
@@ -26,10 +27,10 @@ from discotext.support.threads import limit_threads
 from discotext.text.space import Space
 from discotext.text.vectors import Vectors, WordVectors
 from discotext.text.words import split
-from discotext.victims.folder import write_folder
-from discotext.victims.neural.bounded import BOUNDS, BoundedWordOracle
-from discotext.victims.neural.networks import Network
-from discotext.victims.neural.oracle import WordOracle
+from discotext.victims.folder import read_file, read_settings, write_folder
+from discotext.victims.neural.bounds import BOUNDS
+from discotext.victims.neural.networks import Network, Shape, mask_lengths
+from discotext.victims.neural.oracle import BoundedWordOracle, WordOracle
 from discotext.victims.victim import Capabilities, Victim
 
 UNKNOWN = 0
@@ -125,10 +126,9 @@ class NeuralVictim(Victim):
         found = np.empty((len(rows), len(self.labels)))
         with torch.inference_mode():
             for numbers in group_by_length([len(row) for row in rows], CELLS):
-                ids, lengths = pad([rows[number] for number in numbers.tolist()])
-                vectors = torch.nn.functional.embedding(ids.to(self.table.device), self.table)
-                inside = (torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)).to(vectors)
-                found[numbers] = to_numpy(self.network(vectors * inside.unsqueeze(-1), lengths.to(self.table.device)))
+                ids, lengths = pad([rows[number] for number in numbers.tolist()], self.table.device)
+                vectors = nn.functional.embedding(ids, self.table) * mask_lengths(lengths, ids.shape[1]).unsqueeze(-1)
+                found[numbers] = to_numpy(self.network(vectors, lengths))
         return found
 
     def save(
@@ -143,7 +143,7 @@ class NeuralVictim(Victim):
         # Vectors are rounded to half precision before training, so this saves half the space without any loss.
         tensors["table"] = self.table.cpu().half().contiguous()
         files = {WEIGHTS: save(tensors), VOCABULARY: "\n".join(self.vocabulary.words).encode(), **(more or {})}
-        write_folder(folder, self.network.shape.as_json(), self.labels, {**self.settings, **(settings or {})}, files)
+        write_folder(folder, asdict(self.network.shape), self.labels, {**self.settings, **(settings or {})}, files)
 
     def explain_bounds(self) -> str:
         kind = self.network.shape.kind
@@ -158,10 +158,35 @@ class NeuralVictim(Victim):
         return WordOracle(space.batch, ids, self.table, self.network, objective, self.score_rows)
 
 
-def pad(rows: Sequence[Ints]) -> tuple[Tensor, Tensor]:
+def load_neural(folder: str | Path) -> NeuralVictim:
+    """Load a victim from the folder that `NeuralVictim.save` wrote."""
+    folder = Path(folder)
+    settings = read_settings(folder)
+    content = {file: read_file(folder, settings, file) for file in (VOCABULARY, WEIGHTS)}
+    try:
+        shape = Shape(**settings["model"])
+        # Built without memory, then given the tensors of the file: sizes that do not fit them allocate nothing.
+        with torch.device("meta"):
+            network = Network(shape)
+        tensors = load(content[WEIGHTS])
+        table = tensors.pop("table").float()
+        network.load_state_dict({key.removeprefix("network."): value for key, value in tensors.items()}, assign=True)
+        labels = tuple(map(str, settings["labels"]))
+        if len(labels) != shape.classes:
+            raise ValueError(f"there are {len(labels)} labels for {shape.classes} classes")
+        words = content[VOCABULARY].decode("utf-8").split("\n")
+        return NeuralVictim(network, Vocabulary(words), table, labels, str(folder), settings)
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        # PyTorch lists what does not fit after a first line that only says that something does not.
+        message = lines[1].strip() if len(lines) > 1 and lines[0].endswith(":") else lines[0]
+        raise ValueError(f"{folder} cannot be loaded as a victim: {message}; train it again") from None
+
+
+def pad(rows: Sequence[Ints], device: torch.device | None = None) -> tuple[Tensor, Tensor]:
     """Return rows of different lengths as one tensor (R, n), zero beyond their ends, and their lengths (R,)."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     out = np.zeros((len(rows), max(1, int(lengths.max(initial=0)))), dtype=np.int64)
     for number, row in enumerate(rows):
         out[number, : len(row)] = row
-    return torch.from_numpy(out), torch.from_numpy(lengths)
+    return torch.from_numpy(out).to(device), torch.from_numpy(lengths).to(device)

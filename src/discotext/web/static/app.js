@@ -347,7 +347,7 @@ function showOutcome(found, points) {
   const parts = found.proof
     ? [`Attack and proof took ${plural(found.passes, "pass", "passes")} (${spent.join(", ")})`]
     : spent;
-  if (found.learning_queries) parts.push(`${countQueries(found.learning_queries)} to learn a stand-in`);
+  if (found.learning_queries) parts.push(`${countQueries(found.learning_queries)} to learn a surrogate`);
   parts.push(seconds(found.seconds), `solver ${found.ran}`);
   find("progress").textContent = `${parts.join(", ")}.`;
   if (found.after && found.changes.length) {

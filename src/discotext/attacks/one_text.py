@@ -1,0 +1,207 @@
+"""One text at a time: what the victim says of it, which words may change, and an attack that is followed step by step.
+
+    text → look: prediction and candidates → attack: steps, and in the end the record that `attack` would write
+
+The attack is that of many texts with one text in it: the same job, task and search, and the same record. A proof is
+that of `certify`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discotext.attacks.attack import make_job
+from discotext.attacks.observation import Observer, Step, WatchedVictim
+from discotext.attacks.preflight import check_whole, parse_budgets
+from discotext.attacks.task import TaskRunner
+from discotext.core.arrays import Floats
+from discotext.core.objectives import predictions
+from discotext.core.oracle import UnavailableError
+from discotext.data.examples import Examples
+from discotext.runs.record import Record
+from discotext.search.solver import Solver
+from discotext.text.candidates import Candidates, Replacements
+from discotext.text.space import count_allowed_changes
+from discotext.text.words import Words, split
+from discotext.victims.registry import load_victim
+from discotext.victims.victim import Victim, compute_scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What is known of a text before it is attacked.
+
+    labels: the names of the classes. scores: one for each. predicted: the class number.
+    words: each word with its start and end, its candidates with their probabilities, and those that were refused.
+    allowed: how many words may change. truncated: whether the victim reads only the beginning of the text.
+    victim_seconds: spent inside the victim.
+    """
+
+    text: str
+    labels: tuple[str, ...]
+    scores: tuple[float, ...]
+    predicted: int
+    words: tuple[Replacements, ...]
+    allowed: int
+    truncated: bool = False
+    victim_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The record of an attack, with the class scores of the text before and after, and the names of the classes.
+
+    learning_queries: what it took to learn a surrogate for a victim without gradients; not among those of the record.
+    """
+
+    record: Record
+    labels: tuple[str, ...]
+    scores: tuple[float, ...]
+    adversarial_scores: tuple[float, ...] | None
+    learning_queries: int = 0
+
+
+class TextAttacker:
+    """Attacks one text at a time.
+
+    victim: as `attack` takes it. candidates: where replacements come from [default: as in `attack`].
+    patience: seconds that a call of the model should not exceed by much, so that steps are shown and an attack can be
+        cancelled while a slow model is asked about many texts; the last bits of scores then depend on the clock.
+        None makes the calls that `attack` makes.
+
+    >>> attacker = TextAttacker(lambda texts: [[text.count("purchased"), 0.5] for text in texts])
+    >>> found = attacker.look("We purchased it", words=1)
+    >>> found.predicted, [one.candidates for one in found.words if one.candidates], found.allowed
+    (0, [('bought',)], 1)
+    >>> outcome = attacker.attack("We purchased it", words=1)
+    >>> outcome.record.adversarial_text, outcome.record.status, outcome.adversarial_scores
+    ('We bought it', 'fewest', (0.0, 0.5))
+    """
+
+    def __init__(
+        self,
+        victim: Any,
+        candidates: Candidates | None = None,
+        *,
+        trust: bool = False,
+        patience: float | None = None,
+    ) -> None:
+        self.victim, self.patience = load_victim(victim, trust), patience
+        self.candidates = candidates or Candidates()
+        # Kept, because it remembers the candidates of the words that it has seen.
+        self._finder = self.candidates.restrict_to(self.victim.capabilities.vocabulary)
+
+    def find(self, text: str | Words) -> tuple[Replacements, ...]:
+        """What may replace each word of a text; the victim is not asked."""
+        return tuple(self._finder(text))
+
+    def look(self, text: str, *, budget: float | str = 0.2, words: int | None = None) -> Look:
+        """The prediction for a text, and what may replace each of its words."""
+        check_text(text)
+        (given,) = parse_budgets(budget, words)
+        began = time.perf_counter()
+        scores = score_text(self.victim, text)
+        seconds = time.perf_counter() - began
+        found = split(text)
+        return Look(
+            text=text,
+            labels=tuple(self.victim.labels),
+            scores=tuple(scores.tolist()),
+            predicted=int(predictions(scores[None])[0]),
+            words=self.find(found),
+            allowed=count_allowed_changes(found, given.share, given.words),
+            truncated=self.victim.truncates([text])[0],
+            victim_seconds=seconds,
+        )
+
+    def attack(
+        self,
+        text: str,
+        solver: str | Solver = "auto",
+        *,
+        budget: float | str = 0.2,
+        words: int | None = None,
+        label: int | None = None,
+        target: int | str | None = None,
+        seed: int = 0,
+        surrogate: Any = "auto",
+        max_queries: int | None = None,
+        passes: int | None = None,
+        watch: Callable[[Step], None] = lambda step: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Outcome:
+        """Attack a text; the record is the one that `attack` makes of it alone, or `certify` where passes are given.
+
+        label: the true class, by number [default: the one that the victim predicts].
+        passes: what may be spent to prove that the label cannot be flipped; the record then has a verdict.
+        watch: called with a step after each call of the model, and once more with the outcome.
+        cancelled: asked before each call of the model; once it says True, CancelledError is raised.
+
+        A victim without gradients is asked about the text with words exchanged at random (`learning_queries`), and a
+        surrogate is learnt from that. All other parameters are those of `attack`.
+        """
+        check_text(text)
+        budgets = parse_budgets(budget, words)
+        observer = Observer(watch, cancelled)
+        victim = WatchedVictim(self.victim, observer, self.patience)
+        scores = score_text(victim, text)
+        true = int(predictions(scores[None])[0]) if label is None else check_class(label, victim)
+        job = make_job(
+            victim,
+            Examples.of([text], [true], victim.labels),
+            [solver],
+            budgets=budgets,
+            asked=budgets,
+            candidates=self.candidates,
+            seed=check_whole("seed", seed, 0),
+            target=target,
+            surrogate=surrogate,
+            max_queries=None if max_queries is None else check_whole("max_queries", max_queries, 3),
+            passes=None if passes is None else check_whole("passes", passes, 1),
+        )
+        if job.learns and job.learnt is None:
+            # No warning of a poor surrogate: from one text it can hardly be good, and the search learns on.
+            job = replace(job, learnt=job.learn(lambda done, of: None))
+        job = job.calibrate()
+        observer.begin(2 * (job.tolerance or 0.0))
+        (record,) = TaskRunner(job).run(job.task(job.units[0]))
+        observer.conclude(record)
+        after = victim.answers.get(record.adversarial_text)
+        return Outcome(
+            record=record,
+            labels=tuple(victim.labels),
+            scores=tuple(scores.tolist()),
+            adversarial_scores=None if after is None or not np.isfinite(after).all() else tuple(after.tolist()),
+            learning_queries=0 if job.learnt is None else job.learnt.queries,
+        )
+
+
+def score_text(victim: Victim, text: str) -> Floats:
+    """(C,) the scores of a text; RuntimeError says why the victim failed on it."""
+    try:
+        return np.asarray(compute_scores(victim, [text])[0])
+    except UnavailableError:
+        raise
+    except Exception as error:
+        raise RuntimeError(f"the victim failed on this text: {type(error).__name__}: {error}") from error
+
+
+def check_class(label: int, victim: Victim) -> int:
+    """A class number of the victim's, or ValueError."""
+    if not 0 <= check_whole("label", label, 0) < len(victim.labels):
+        raise ValueError(f"the label is class {label}; choose 0 to {len(victim.labels) - 1}")
+    return label
+
+
+def check_text(text: str) -> None:
+    """Raise ValueError if a text is blank, or cannot be written down."""
+    if not text.strip():
+        raise ValueError("the text is blank; give some words")
+    # JSON can express half a surrogate pair, but no record could contain it.
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise ValueError("the text contains a lone surrogate, which is not valid Unicode")

@@ -1,0 +1,375 @@
+"""Search along a text: partial choices that grow from left to right, for many problems at once.
+
+A row is a prefix: a problem, how many changes it has used, and its score so far. At each position every row is
+continued by every candidate that its budget allows; of the new rows some are kept. Of prefixes that have equal futures
+(`PathOracle.recombine`) and have used as many changes, only the best can be the beginning of the best choice. If
+nothing else is left out this is dynamic programming (`Viterbi`), and its answer is a proof; with a limit on the rows it
+is a beam (`PrefixBeam`), whose answer is a proof if the limit was never met. A gain of −inf forbids a candidate.
+
+A beam compares prefixes of equal length. Under a budget that is unfair: a prefix that has spent its changes early is
+ahead, drives the others out, and has nothing left for the rest of the text. So prefixes compete only with those that
+have used as many changes (`per_change`), and each number of changes has a beam of its own.
+
+Both are solvers, which `solve` runs, prunes and checks as any other. But they read a text word by word, which the
+wrappers of `solve` know nothing of; so they ask the oracle inside, and what they read is not counted as passes.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, rank_in_group
+from discotext.core.oracle import Oracle, Reply, Request, Wrapper, innermost
+from discotext.core.problem import Batch
+from discotext.core.wrappers import Renumbered
+from discotext.search.solver import Proposal, Proposals, Search, Solver
+
+BLOCK = 1_000_000  # prefixes of one position made at once, of all problems together; more are done one after the other
+
+
+@runtime_checkable
+class PathOracle(Oracle, Protocol):
+    """An oracle that reads from left to right: a choice's score is the sum of the gains of its candidates.
+
+    sequential: Whether it can do so with the models it has.
+    order: How many positions a gain looks at, its own included; None where that is too far to be listed.
+    """
+
+    sequential: bool
+    order: int | None
+
+    def start(self, problems: Ints) -> Any:
+        """The states of the empty prefixes of some problems, one for each row."""
+        ...
+
+    def extend(self, states: Any, parents: Ints, position: int, candidates: Ints) -> tuple[Any, Floats]:
+        """Put one more candidate behind each prefix; returns new states and the gains, (R,).
+
+        parents: (R,) the rows of `states` to continue, in any order and number. candidates: (R,). The gain at the last
+        position of a problem includes the end of its text.
+        """
+        ...
+
+    def recombine(self, states: Any) -> Ints | None:
+        """A key for each prefix: those of equal key are of one problem and have equal futures. None: no two do."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class NBest:
+    """Different choices of one problem, best first. choices: (N, n); scores: (N,)."""
+
+    choices: Choices
+    scores: Floats
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Prefixes. problems, used (changes so far), scores: (R,)."""
+
+    problems: Ints
+    used: Ints
+    scores: Floats
+
+    def __len__(self) -> int:
+        return len(self.problems)
+
+
+@dataclass
+class History:
+    """Which row continued which, and by what: at each position (R,) parents and candidates."""
+
+    batch: Batch
+    steps: list[tuple[Ints, Ints]] = field(default_factory=list)
+
+    def read(self, rows: Ints) -> Choices:
+        """(R, n_max) the choices of some of the last rows."""
+        choices = np.zeros((len(rows), self.batch.n_max), dtype=np.int32)
+        for position, (parents, candidates) in reversed(list(enumerate(self.steps))):
+            choices[:, position] = candidates[rows]
+            rows = parents[rows]
+        return choices
+
+
+@dataclass(frozen=True)
+class PathSearch:
+    """A search along some problems of a batch.
+
+    numbers: (B,) what the oracle calls the problems. counted: (B,) whether the number of changes so far matters.
+    count: How many prefixes of equal future are kept.
+    """
+
+    batch: Batch
+    oracle: PathOracle
+    numbers: Ints
+    counted: Bools
+    count: int
+
+    def find(self, problems: Ints, beam: PrefixBeam | None = None) -> tuple[Rows, History, Bools]:
+        """The prefixes that are kept to the end, and (B,) where any were left out that had a future of their own."""
+        batch, oracle = self.batch, self.oracle
+        rows = Rows(problems, np.zeros(len(problems), dtype=np.int64), np.zeros(len(problems)))
+        history, pruned = History(batch), np.zeros(len(batch), dtype=bool)
+        states, at = oracle.start(self.numbers[problems]), np.arange(len(problems))  # at: the state of each row
+        for position in range(int(batch.sizes[problems].max(initial=0))):
+            parents, candidates, used = continue_rows(batch, rows, position)
+            owners, scores = rows.problems[parents], rows.scores[parents]
+            # A text that has ended waits as it is; its rows, which have no state, differ from all others.
+            state = -1 - parents
+            going = np.flatnonzero(batch.sizes[owners] > position)
+            # Prefixes that differ in their changes alone share a state, which is extended once.
+            wide = int(candidates.max(initial=0)) + 1
+            asked, which = np.unique(at[parents[going]] * wide + candidates[going], return_inverse=True)
+            states, gains = oracle.extend(states, asked // wide, position, asked % wide)
+            scores[going] += gains[which]
+            state[going] = find_equals(oracle.recombine(states), len(asked))[which]
+            apart = np.where(self.counted[owners], used, 0)
+            kept = best_of_groups(state * (batch.n_max + 1) + apart, scores, used, self.count)
+            if beam is not None:
+                beams = owners * (batch.n_max + 1) + (apart if beam.per_change else 0)
+                kept, lost = beam.prune(beams[kept], scores[kept], kept, max(beam.width, self.count))
+                # Behind the last word there is no future: what is left out there was only worse than what was kept.
+                ended = batch.sizes[owners[lost]] <= position + 1
+                pruned[owners[lost[~ended | (not beam.per_change)]]] = True
+            history.steps.append((parents[kept], candidates[kept]))
+            rows, at = Rows(owners[kept], used[kept], scores[kept]), state[kept]
+            if not len(rows):
+                break
+        return rows, history, pruned
+
+
+def continue_rows(batch: Batch, rows: Rows, position: int) -> tuple[Ints, Ints, Ints]:
+    """All rows continued by all candidates that the budget allows: (S,) parents, candidates and changes used.
+
+    A problem that ends before the position is continued by candidate 0, which stands for nothing.
+    """
+    counts = np.maximum(batch.dense_counts[rows.problems, position], 1)
+    # Where the budget is spent, the original alone is left.
+    counts = np.where(rows.used < batch.budgets[rows.problems], counts, 1)
+    parents = np.repeat(np.arange(len(rows)), counts)
+    candidates = ranges(np.zeros(len(rows), dtype=np.int64), counts)
+    return parents, candidates, rows.used[parents] + (candidates > 0)
+
+
+def find_equals(keys: Ints | None, count: int) -> Ints:
+    """(R,) for each row the first that has the same key.
+
+    >>> find_equals(np.array([7, 3, 7]), 3)
+    array([0, 1, 0])
+    """
+    if keys is None:
+        return np.arange(count)
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return np.asarray(first[number])
+
+
+def best_of_groups(groups: Ints, scores: Floats, used: Ints, count: int) -> Ints:
+    """Indices of the best `count` rows of each group, ties to fewer changes; −inf is never among them.
+
+    >>> best_of_groups(np.array([1, 0, 1, 1]), np.array([2.0, -np.inf, 3.0, 3.0]), np.array([0, 0, 2, 1]), 1)
+    array([3])
+    """
+    finite = np.flatnonzero(scores > -np.inf)
+    order = finite[np.lexsort((used[finite], -scores[finite], groups[finite]))]
+    return np.asarray(order[rank_in_group(groups[order]) < count])
+
+
+def is_counting_needed(batch: Batch, goal: float | None) -> Bools:
+    """(B,) whether the number of changes so far matters: the budget can run out, or a goal asks for the fewest."""
+    changeable = np.bincount(batch.problem_of_position, weights=batch.counts > 1, minlength=len(batch))
+    return np.asarray((batch.budgets < changeable) | (goal is not None))
+
+
+class PathSolver(Solver):
+    """What `Viterbi` and `PrefixBeam` share. `_run` yields parts of the batch with what was found in them."""
+
+    needs: ClassVar[type] = PathOracle
+
+    @abstractmethod
+    def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]: ...
+
+    def refuse(self, batch: Batch, oracle: Oracle) -> None:
+        inner = innermost(oracle)
+        if not isinstance(inner, PathOracle) or not inner.sequential:
+            raise ValueError(
+                f"{type(self).__name__} needs models that read from left to right, and one of these reads whole texts "
+                "alone; choose disco or greedy"
+            )
+
+    def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
+        numbers = oracle.numbers if isinstance(oracle, Renumbered) else np.arange(len(batch))
+        for part, rows, history, pruned in self._run(self._prepare(batch, oracle, numbers, search.goal, 1)):
+            # With a goal the best of each number of changes counts, and otherwise the best of all.
+            groups = rows.problems * (batch.n_max + 1) + (0 if search.goal is None else rows.used)
+            best = best_of_groups(groups, rows.scores, rows.used, 1)
+            proved = part[~pruned[part]]
+            below = np.zeros(len(batch), dtype=np.int64)
+            below[proved] = batch.budgets[proved] + 1
+            yield Proposal(rows.problems[best], history.read(best), rows.scores[best], proved=proved, below=below)
+
+    def find_nbest(self, batch: Batch, oracle: Oracle, count: int) -> list[NBest]:
+        """The best `count` choices of each problem, all different, best first; exact where `propose` is."""
+        if count < 1:
+            raise ValueError(f"count is {count}; choose 1 or more")
+        self.refuse(batch, oracle)
+        found: list[NBest] = []
+        for part, rows, history, _ in self._run(self._prepare(batch, oracle, np.arange(len(batch)), None, count)):
+            best = best_of_groups(rows.problems, rows.scores, rows.used, count)
+            choices, cuts = history.read(best), np.searchsorted(rows.problems[best], [*part, part[-1] + 1])
+            for index, (first, last) in zip(part.tolist(), pairwise(cuts.tolist()), strict=True):
+                found.append(NBest(choices[first:last, : batch.sizes[index]], rows.scores[best[first:last]]))
+        return found
+
+    def _prepare(self, batch: Batch, oracle: Oracle, numbers: Ints, goal: float | None, count: int) -> PathSearch:
+        inner = innermost(oracle)
+        assert isinstance(inner, PathOracle)
+        return PathSearch(batch, inner, numbers, is_counting_needed(batch, goal), count)
+
+
+@dataclass(frozen=True)
+class Viterbi(PathSolver):
+    """Find the best choice by dynamic programming, and prove it.
+
+    limit: The most prefixes that one position of one problem may need (its windows of `order` candidates, times the
+        changes that are told apart); a larger problem is refused before any work.
+
+    >>> Viterbi()
+    Viterbi(limit=5000000)
+    """
+
+    limit: int = 5_000_000
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise ValueError(f"limit is {self.limit}; choose 1 or more")
+
+    def refuse(self, batch: Batch, oracle: Oracle) -> None:
+        super().refuse(batch, oracle)
+        inner = innermost(oracle)
+        assert isinstance(inner, PathOracle)
+        if inner.order is None:
+            raise ValueError(
+                "Viterbi needs n-gram models, and a network without spans and without long runs of words that may be "
+                "skipped; choose prefix-beam"
+            )
+        sizes = count_prefixes(batch, inner.order, is_counting_needed(batch, None))
+        large = np.flatnonzero(sizes > self.limit)
+        if len(large):
+            first = int(large[0])
+            raise ValueError(
+                f"problem {first} has up to {sizes[first]:,.0f} prefixes at one position (order {inner.order}, budget "
+                f"{batch.budgets[first]}), more than the {self.limit:,} that Viterbi takes on; give fewer candidates, "
+                "raise Viterbi(limit=…), or choose prefix-beam"
+            )
+
+    def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]:
+        assert search.oracle.order is not None
+        sizes = count_prefixes(search.batch, search.oracle.order, search.counted) * search.count
+        totals, first = np.cumsum(sizes), 0
+        while first < len(sizes):
+            # As many problems as fit into memory together.
+            fitting = np.searchsorted(totals, totals[first] - sizes[first] + BLOCK, side="right")
+            part = np.arange(first, max(first + 1, int(fitting)))
+            yield part, *search.find(part)
+            first += len(part)
+
+
+def count_prefixes(batch: Batch, order: int, counted: Bools) -> Floats:
+    """(B,) how many prefixes a problem has at its widest position, before the best of each state are chosen.
+
+    Of the windows with j changes there are as many as the elementary symmetric sum of degree j of their k_i − 1 says;
+    where changes are counted, each goes with the j … budget changes that a prefix may have used.
+    """
+    wide = max(order, 2)
+    swaps = np.maximum(batch.dense_counts - 1.0, 0.0)
+    swaps = np.concatenate([np.zeros((len(batch), wide - 1)), swaps], axis=1)
+    by_changes = np.zeros((len(batch), batch.n_max, wide + 1))
+    by_changes[:, :, 0] = 1.0
+    for column in range(wide):
+        # Written to the right first: each sum takes in one more position of the window.
+        by_changes[:, :, 1:] += by_changes[:, :, :-1] * swaps[:, column : column + batch.n_max, None]
+    numbers = np.maximum(batch.budgets[:, None] + 1 - np.arange(wide + 1), 0.0)
+    times = np.where(counted[:, None], numbers, 1.0)
+    return np.asarray((by_changes * times[:, None, :]).sum(axis=2).max(axis=1, initial=1.0))
+
+
+@dataclass(frozen=True)
+class PrefixBeam(PathSolver):
+    """Keep the `width` best prefixes, and extend all of all problems in one call per position.
+
+    width: How many prefixes are kept.
+    per_change: Keep so many of each number of changes, where the budget may run out; otherwise of all together.
+    margin: Leave out prefixes that score less than the best of their beam by more than this.
+
+    >>> PrefixBeam(width=4)
+    PrefixBeam(width=4, per_change=True, margin=inf)
+    """
+
+    width: int = 8
+    per_change: bool = True
+    margin: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise ValueError(f"width is {self.width}; a beam keeps at least 1 prefix, so choose 1 or more")
+        if not self.margin >= 0:
+            raise ValueError(f"margin is {self.margin}; choose 0 or more")
+
+    def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]:
+        part = np.arange(len(search.batch))
+        if len(part):
+            yield part, *search.find(part, self)
+
+    def prune(self, beams: Ints, scores: Floats, rows: Ints, width: int) -> tuple[Ints, Ints]:
+        """The rows to keep and those to leave out. beams: (R,) which beam each is in."""
+        order = np.lexsort((-scores, beams))
+        ranks = rank_in_group(beams[order])
+        best = scores[order][np.arange(len(order)) - ranks]
+        inside = (ranks < width) & (scores[order] >= best - self.margin)
+        return rows[order[inside]], rows[order[~inside]]
+
+
+class Recording(Wrapper):
+    """Remembers the `count` best choices of each problem that were scored and are within the budget.
+
+    Put around an oracle that is given to `solve`, it makes an n-best list of any search: the best that it came across,
+    which need not be the best there are.
+    """
+
+    def __init__(self, oracle: Oracle, batch: Batch, count: int) -> None:
+        self.oracle, self.batch, self.count = oracle, batch, count
+        self._best: list[dict[tuple[int, ...], float]] = [{} for _ in range(len(batch))]
+
+    def ask(self, request: Request) -> Reply:
+        reply = self.pass_on(request)
+        if request.kind == "score" and request.choices is not None and len(request):
+            fine = np.isfinite(reply.scores) & ~self.batch.take(request.problems).infeasible(request.choices)
+            for row in np.flatnonzero(fine).tolist():
+                problem = int(request.problems[row])
+                found = self._best[problem]
+                found[tuple(request.choices[row, : self.batch.sizes[problem]].tolist())] = float(reply.scores[row])
+                if len(found) > 100 * self.count:
+                    self._best[problem] = dict(self._rank(found))
+        return reply
+
+    def _rank(self, found: dict[tuple[int, ...], float]) -> list[tuple[tuple[int, ...], float]]:
+        return heapq.nlargest(self.count, found.items(), key=lambda one: one[1])
+
+    def nbest(self) -> list[NBest]:
+        """The best choices met so far, one list for each problem."""
+        lists = []
+        for size, found in zip(self.batch.sizes.tolist(), map(self._rank, self._best), strict=True):
+            choices = np.array([choice for choice, _ in found], dtype=np.int32).reshape(len(found), size)
+            lists.append(NBest(choices, np.array([score for _, score in found])))
+        return lists

@@ -1,0 +1,352 @@
+"""What a misspelt word may have been: candidates for single words, with the channel's view of each.
+
+Candidates come from the vocabulary of a language model: words within two edits of an unknown word, within one edit of a
+known one, and two words written as one. Tables of a user (`read_confusions`) add theirs. Which candidate is right, if
+any, the context decides later; here only words are compared, and each distinct word once.
+
+Words within a few edits are found by deletions (the idea of SymSpell, by W. Garbe): two words within d edits share what
+is left of them after at most d deletions each. `DeletionIndex` holds a hash of every such rest of every word in one
+sorted array; a query looks up the hashes of its own rests, and what shares one is compared letter by letter. Only the
+first few letters of a word take part in deletions, which keeps the index small.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discotext.core.arrays import Floats, Ints, ranges
+from discotext.data.files import read_file
+from discotext.decoding.channel import WEIGHTS, are_variants, describe_edits, is_inflected, sound_out, weigh
+from discotext.models.model import normalise
+from discotext.models.ngram import MARKS, BackoffModel
+from discotext.text.inflection import load_tables
+
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # what is corrected, and what it is corrected to
+SHORTEST = 3  # letters of an unknown word that is corrected
+MEMORY = 1 << 16  # distinct words whose candidates are remembered
+ONE_LETTER_WORDS = frozenset(("a", "i"))
+UNLIKELY = frozenset(("replace", "first"))  # features of edits that make other words of right ones
+UNKNOWN_LOG_PROB = -5.17  # ln p of an unknown word in the model that the channel's weights were fitted with
+FAR = math.log(100)  # how much more frequent than a misspelling that the model has seen the right word is, at least
+SURE = 0.999  # the share of a table's candidates that a sole one has
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A candidate. words: one, or two if a space was missing. features: see `describe_edits`. score: the channel's."""
+
+    words: tuple[str, ...]
+    features: Mapping[str, float]
+    score: float
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+@lru_cache(maxsize=MEMORY)
+def in_dictionary(word: str) -> bool:
+    """Whether a dictionary of English word forms has a word.
+
+    >>> in_dictionary("mice"), in_dictionary("mise-en"), in_dictionary("definately")
+    (True, False, False)
+    """
+    return bool(load_tables().getAllLemmas(word.removesuffix("'s")))
+
+
+def _is_plural(word: str, meant: str) -> bool:
+    """Whether a possessive and a plural are compared, which both are right words (it's and its are another matter)."""
+    return word.endswith("'s") and len(word) > 4 and meant == word.replace("'", "")
+
+
+class Speller:
+    """Finds candidates for words in the vocabulary of an n-gram model.
+
+    confusions: the user's own pairs, as `read_confusions` returns them. known: how many candidates a known word gets at
+    most, unknown: an unknown one. weights: of the channel's features.
+    """
+
+    def __init__(
+        self,
+        model: BackoffModel,
+        confusions: Mapping[str, Mapping[str, float]] | None = None,
+        known: int = 8,
+        unknown: int = 20,
+        weights: Mapping[str, float] = WEIGHTS,
+    ) -> None:
+        self.model, self.confusions, self.weights = model, dict(confusions or {}), weights
+        self.most_known, self.most_unknown = known, unknown
+        self.suggest = lru_cache(maxsize=MEMORY)(self._suggest)
+        self.join = lru_cache(maxsize=MEMORY)(self._join)
+
+    @cached_property
+    def _vocabulary(self) -> tuple[DeletionIndex, Floats]:
+        """An index of the words that may be suggested, and ln p of each."""
+        numbers = [
+            number
+            for number, word in enumerate(self.model.words)
+            if word not in MARKS and WORD.fullmatch(word) and (len(word) > 1 or word in ONE_LETTER_WORDS)
+        ]
+        probs = self.model.node_log_probs[1:][np.array(numbers, dtype=np.int64)]
+        return DeletionIndex([self.model.words[number] for number in numbers]), probs.astype(np.float64)
+
+    @cached_property
+    def _sounds(self) -> dict[str, list[int]]:
+        """The most frequent words that sound alike, by their key."""
+        index, probs = self._vocabulary
+        found: dict[str, list[int]] = {}
+        for number in np.argsort(-probs).tolist():
+            alike = found.setdefault(sound_out(index.words[number]), [])
+            if len(alike) < self.most_known:
+                alike.append(number)
+        return found
+
+    def classify(self, word: str) -> str:
+        """How far a word in lower case is known: `known` to model and dictionary, to one of them, or `unknown`."""
+        model, dictionary = self.model.knows(word), in_dictionary(word)
+        if model:
+            return "known" if dictionary else "model-only"
+        return "dictionary-only" if dictionary else "unknown"
+
+    def _suggest(self, word: str, capital: bool = False) -> tuple[Suggestion, ...]:
+        """The candidates of a word in lower case, without the word itself; the best by its own looks first.
+
+        capital: whether the word is capitalised in the text.
+        """
+        listed = self.confusions.get(word, {})
+        kind = self.classify(word)
+        known = kind in ("known", "dictionary-only")
+        found: dict[tuple[str, ...], dict[str, float]] = {}
+        if WORD.fullmatch(word) and (known or len(word) >= SHORTEST):
+            index, probs = self._vocabulary
+            near = index.find(word, 1 if known else 2)
+            # Those that are near and frequent; the channel then looks at fewer.
+            near.sort(key=lambda one: -probs[one[0]] + 4.0 * one[1])
+            numbers = [number for number, _ in near[: 4 * self.most_unknown]]
+            numbers += self._sounds.get(sound_out(word), ())
+            for meant in sorted({index.words[number] for number in numbers} - {word}):
+                # Another form of a right word is a matter of grammar, another right spelling one of taste.
+                if not known or not (is_inflected(word, meant) or are_variants(word, meant) or _is_plural(word, meant)):
+                    found[(meant,)] = describe_edits(word, meant)
+            if not known:
+                for parts in self._cut(word):
+                    found[parts] = {"spaces": 1.0}
+        for right, share in listed.items():
+            parts = tuple(right.split())
+            if all(self.model.knows(part) or in_dictionary(part) for part in parts):
+                # A table may hold pairs that were aligned by mistake: how the words look still counts.
+                seen = found.get(parts) or describe_edits(word, right)
+                # That a right word is sometimes a mistake does not say how often it is one.
+                found[parts] = seen if known else {**seen, "listed": 1.0, "listed-share": math.log(share * SURE)}
+        # What is said of the typed word holds for all its candidates.
+        if kind == "model-only" and self._looks_misspelt(word, found):
+            typed, missing = {"unknown": 1.0, "frequency": 0.0}, self._frequency([word]) - UNKNOWN_LOG_PROB
+        else:
+            typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
+            missing = self._correct_unknown([word])
+        if capital:
+            typed |= {"capital": 1.0} | ({"capital-known": 1.0} if kind == "known" else {})
+        made = []
+        for parts, features in found.items():
+            features |= typed
+            if not all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts):
+                features["to-model-only"] = 1.0
+            made.append(Suggestion(parts, features, weigh(features, self.weights) + missing))
+        made.sort(key=lambda one: -one.score - self._frequency(one.words))
+        return tuple(made[: self.most_known if known else self.most_unknown])
+
+    def _looks_misspelt(self, word: str, candidates: Mapping[tuple[str, ...], Mapping[str, float]]) -> bool:
+        """Whether a word that only the model has is a common mistake in the texts that it was trained on: some right
+        word, one likely edit away, is far more frequent there. Other letters may make another word (hath, have), and
+        short words are near many others, so that only a space may be missing in these."""
+        least, short = self._frequency([word]) + FAR, len(word) <= SHORTEST + 1
+        return len(word) > SHORTEST and any(
+            all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts)
+            and (len(parts) == 2 or (not short and features.get("edits") == 1 and not UNLIKELY & features.keys()))
+            and min(self._frequency([part]) for part in parts) > least
+            and not is_inflected(word, parts[0])
+            and not are_variants(word, parts[0])
+            for parts, features in candidates.items()
+        )
+
+    def _correct_unknown(self, words: Sequence[str]) -> float:
+        """Models differ in what they leave for unknown words, and the weights were fitted to one that leaves
+        `UNKNOWN_LOG_PROB`: what is to be added to the score of a change of these words."""
+        return sum(self._frequency([word]) - UNKNOWN_LOG_PROB for word in words if not self.model.knows(word))
+
+    def _frequency(self, words: Sequence[str]) -> float:
+        return float(self.model.node_log_probs[1 + self.model.ids(words)].sum())
+
+    def _cut(self, word: str) -> list[tuple[str, ...]]:
+        """The two best ways to read a word as two."""
+        ways: list[tuple[str, ...]] = [
+            (word[:at], word[at:])
+            for at in range(1, len(word))
+            if all(
+                self.model.knows(part) and (in_dictionary(part) if len(part) > 1 else part in ONE_LETTER_WORDS)
+                for part in (word[:at], word[at:])
+            )
+        ]
+        return sorted(ways, key=self._frequency, reverse=True)[:2]
+
+    def _join(self, first: str, second: str) -> Suggestion | None:
+        """What two neighbouring words in lower case are as one, if that is a word."""
+        word = first + second
+        if not (WORD.fullmatch(word) and self.model.knows(word) and in_dictionary(word)):
+            return None
+        kinds = {self.classify(first), self.classify(second)}
+        features = {"join": 1.0, "known" if kinds <= {"known", "dictionary-only"} else "unknown": 1.0}
+        if min(len(first), len(second)) < SHORTEST:
+            features["join-short"] = 1.0
+        missing = self._correct_unknown([first, second])
+        return Suggestion((word,), features, weigh(features, self.weights) + missing)
+
+
+PREFIX = 7  # letters of a word that take part in deletions
+LONGEST_WORD = 32  # letters; longer words are not indexed
+BASE = np.uint64(1_000_003)
+
+
+class DeletionIndex:
+    """A vocabulary that is searched by edit distance (insertions, deletions, replacements, exchanged neighbours).
+
+    words: in any order. distance: the most edits that can be found, 1 or 2.
+
+    >>> index = DeletionIndex(["film", "firm", "form", "farm"], distance=1)
+    >>> [(index.words[number], edits) for number, edits in index.find("frim")]
+    [('firm', 1)]
+    """
+
+    def __init__(self, words: Sequence[str], distance: int = 2) -> None:
+        if distance not in (1, 2):
+            raise ValueError(f"the edit distance is {distance}; choose 1 or 2")
+        self.words, self.distance = list(words), distance
+        self._codes, self._lengths = _encode(self.words)
+        usable = np.flatnonzero((self._lengths > 0) & (self._lengths <= LONGEST_WORD))
+        hashes, owners = [], []
+        for rows, values in _hash_rests(self._codes[usable], self._lengths[usable], distance):
+            hashes.append(values)
+            owners.append(usable[rows])
+        every = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
+        owner = np.concatenate(owners).astype(np.int32) if owners else np.zeros(0, np.int32)
+        order = np.argsort(every, kind="stable")
+        self._hashes, self._owners = every[order], owner[order]
+
+    def find(self, word: str, distance: int | None = None) -> list[tuple[int, int]]:
+        """The numbers of all words within a distance, without the word itself, and their distances; nearest first."""
+        most = self.distance if distance is None else min(distance, self.distance)
+        codes, lengths = _encode([word])
+        if not 0 < lengths[0] <= LONGEST_WORD:
+            return []
+        rests = np.concatenate([values for _, values in _hash_rests(codes, lengths, most)])
+        rests = np.unique(rests)
+        first = np.searchsorted(self._hashes, rests, side="left")
+        last = np.searchsorted(self._hashes, rests, side="right")
+        near = np.unique(self._owners[ranges(first, last - first)]).astype(np.int64)
+        near = near[np.abs(self._lengths[near] - lengths[0]) <= most]
+        if not len(near):
+            return []
+        edits = count_edits(codes[0, : lengths[0]], self._codes[near], self._lengths[near])
+        good = np.flatnonzero((edits <= most) & (edits > 0))
+        good = good[np.argsort(edits[good], kind="stable")]
+        return list(zip(near[good].tolist(), edits[good].astype(int).tolist(), strict=True))
+
+
+def _encode(words: Sequence[str]) -> tuple[NDArray[np.uint32], Ints]:
+    """(N, LONGEST_WORD) character codes, 0 beyond the end, and (N,) lengths."""
+    lengths = np.array([len(word) for word in words], dtype=np.int64)
+    table = np.array([word[:LONGEST_WORD] for word in words], dtype=f"<U{LONGEST_WORD}")
+    return table.view(np.uint32).reshape(len(words), LONGEST_WORD), lengths
+
+
+def _hash_rests(codes: NDArray[np.uint32], lengths: Ints, distance: int) -> list[tuple[Ints, NDArray[np.uint64]]]:
+    """For each pattern of deletions: the words that it applies to, and the hashes of what is left of their prefixes."""
+    found = []
+    prefix = np.minimum(lengths, PREFIX)
+    letters = codes[:, :PREFIX].astype(np.uint64)
+    for length in range(1, PREFIX + 1):
+        rows = np.flatnonzero(prefix == length)
+        if not len(rows):
+            continue
+        for deleted in range(min(distance, length) + 1):
+            for gone in combinations(range(length), deleted):
+                value = np.full(len(rows), length - deleted, dtype=np.uint64)
+                for place in range(length):
+                    if place not in gone:
+                        value = (value * BASE) ^ letters[rows, place]
+                found.append((rows, value * BASE))
+    return found
+
+
+def count_edits(word: NDArray[np.uint32], others: NDArray[np.uint32], lengths: Ints) -> Floats:
+    """(N,) the edit distance of a word to others (N, LONGEST_WORD); neighbours may be exchanged, each letter once."""
+    rows, columns = len(word), int(lengths.max(initial=0))
+    before, above = None, np.repeat(np.arange(columns + 1.0)[None], len(others), axis=0)
+    for i in range(1, rows + 1):
+        line = np.empty_like(above)
+        line[:, 0] = i
+        same = others[:, :columns] == word[i - 1]
+        for j in range(1, columns + 1):
+            best = np.minimum(above[:, j - 1] + ~same[:, j - 1], np.minimum(above[:, j], line[:, j - 1]) + 1)
+            if before is not None and j > 1:
+                swapped = same[:, j - 2] & (others[:, j - 1] == word[i - 2])
+                best = np.where(swapped, np.minimum(best, before[:, j - 2] + 1), best)
+            line[:, j] = best
+        before, above = above, line
+    return np.asarray(above[np.arange(len(others)), lengths])
+
+
+def read_confusions(paths: Iterable[str | Path]) -> dict[str, dict[str, float]]:
+    """Read tables: of each wrong word its right ones, with the share of each. A wrong line is refused."""
+    counts: dict[str, dict[str, float]] = {}
+    for path in paths:
+        for number, line in enumerate(read_file(path), start=1):
+            text = line.rstrip("\r\n")
+            if text.strip() and not text.startswith("#"):
+                for wrong, right, count in _parse(text, f"{path}, line {number}"):
+                    rights = counts.setdefault(wrong, {})
+                    rights[right] = rights.get(right, 0.0) + count
+    return share_counts(counts)
+
+
+def share_counts(counts: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Counts as shares that sum to 1 for each wrong word.
+
+    >>> share_counts({"teh": {"the": 3.0, "ten": 1.0}})
+    {'teh': {'the': 0.75, 'ten': 0.25}}
+    """
+    return {
+        wrong: {right: count / sum(rights.values()) for right, count in rights.items()}
+        for wrong, rights in counts.items()
+    }
+
+
+def _parse(text: str, where: str) -> list[tuple[str, str, float]]:
+    if "\t" in text:
+        fields = text.split("\t")
+        if len(fields) not in (2, 3):
+            raise ValueError(f"{where}: there are {len(fields)} fields; expected wrong, right and perhaps a count")
+        try:
+            count = float(fields[2]) if len(fields) == 3 else 1.0
+        except ValueError:
+            raise ValueError(f"{where}: the count is {fields[2][:40]!r}; expected a number") from None
+        if not 0 < count < float("inf"):
+            raise ValueError(f"{where}: the count is {fields[2]}; expected a number above 0")
+        pairs = [(fields[0], fields[1], count)]
+    elif "->" in text:
+        wrong, _, rights = text.partition("->")
+        # A last part after a comma, with several words, is a comment of codespell's.
+        pairs = [(wrong, right, 1.0) for right in rights.split(",") if right.strip()]
+    else:
+        raise ValueError(f"{where}: {text[:40]!r} is neither `wrong<TAB>right` nor `wrong->right`; write one of them")
+    tidy = [(normalise(wrong.strip().lower()), normalise(right.strip().lower()), n) for wrong, right, n in pairs]
+    return [(wrong, right, n) for wrong, right, n in tidy if wrong and right and wrong != right]

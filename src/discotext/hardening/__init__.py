@@ -1,0 +1,1 @@
+"""Hardening: train a model in several ways, choose the most robust one, and show against what it is robust."""

@@ -1,0 +1,402 @@
+"""Trainers make a victim of a model by a recipe: one for each kind of model.
+
+A network of `discotext train` is trained from scratch, a scikit-learn pipeline is fitted again, a Hugging Face
+classifier is fine-tuned further, and any other victim stays as it is and gets a reader of synonyms.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discotext.attacks.attack import attack
+from discotext.core.objectives import Untargeted
+from discotext.core.oracle import RelaxedOracle
+from discotext.core.rounding import best_vertex
+from discotext.data.examples import Examples
+from discotext.hardening.recipe import PLAIN, Recipe
+from discotext.support.extras import require
+from discotext.text.candidates import Candidates
+from discotext.text.merging import NOTHING_MERGED, Exchanges, LabelCounts, MergedWords, merge_words
+from discotext.text.space import Space
+from discotext.text.vectors import load_packaged_vectors
+from discotext.victims.encoded import Encoded
+from discotext.victims.registry import load_victim
+from discotext.victims.sklearn.victim import SklearnVictim
+from discotext.victims.sklearn.vocabulary import find_vocabulary
+from discotext.victims.transformers.victim import HuggingFaceVictim
+from discotext.victims.victim import Victim, compute_scores
+
+Report = Callable[[str, float], None]  # gets an activity, and the share of it that is done
+NETWORKS = ("lstm", "wcnn", "dan", "rnn")
+TFIDF = "tfidf"
+FIRST = 2  # texts whose scores identify a victim
+LOOKED_AT = 10_000  # texts in which exchanges are counted
+ATTACKED = 1_000  # training texts in a round of augmentation
+BATCH, RATE, WARM_UP, EPOCHS = 32, 5e-5, 0.1, 2  # of fine-tuning
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Training texts, what their words may be exchanged for, and the share of them that may.
+
+    source: a training on the same texts, whose counts are used instead of counting again.
+    """
+
+    examples: Examples
+    candidates: Candidates
+    share: float
+    seed: int
+    report: Report = lambda activity, done: None
+    source: Training | None = None
+
+    @cached_property
+    def _counts(self) -> LabelCounts:
+        if self.source is not None:
+            return self.source._counts
+        return LabelCounts.of(self.examples.texts, self.examples.labels, len(self.examples.names))
+
+    @cached_property
+    def exchanges(self) -> Exchanges:
+        """What may be exchanged for what in the texts; finding it takes a while, once."""
+        if self.source is not None:
+            return self.source.exchanges
+        some = self.examples.sample(LOOKED_AT, self.seed).texts
+        words = [*self._counts.counts, *load_packaged_vectors().words]
+        return Exchanges.find(self.candidates, some, words, lambda done: self.report("looking for exchanges", done))
+
+    def merge(self, recipe: Recipe, unseen: bool = True) -> MergedWords:
+        """The words that a recipe merges. unseen: whether the model reads words that the training texts lack."""
+        if recipe.merged is None:
+            return NOTHING_MERGED
+        return merge_words(self.exchanges, self._counts, recipe.merged, unseen)
+
+
+def read_merged(victim: Victim, merged: MergedWords) -> Victim:
+    """The victim, with merged words in front of it where there are any."""
+    return victim if merged is NOTHING_MERGED else Encoded(victim, merged)
+
+
+class Trainer(ABC):
+    """Makes a victim by a recipe. name: of the model. auto: the recipes that are worth trying, plain first."""
+
+    name: str
+    auto: tuple[str, ...]
+
+    @abstractmethod
+    def check(self, recipe: Recipe) -> None:
+        """Raise ValueError if the recipe is not for this model."""
+
+    @abstractmethod
+    def train(self, recipe: Recipe, training: Training) -> Victim:
+        """Train by a recipe. A victim whose synonyms are merged is `Encoded`."""
+
+    def saves(self, recipe: Recipe) -> bool:
+        """Whether what a recipe makes is the trainer's to save; a model that the user holds is not."""
+        return True
+
+    @property
+    def given(self) -> Victim | None:
+        """The victim that the user holds, if the model is not made from scratch: `plain` is that one."""
+        return None
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        """What the result depends on, beside the recipe and the texts; another model of the same name differs here."""
+        if self.given is None:
+            return {"model": self.name}
+        scores = compute_scores(self.given, examples.texts[:FIRST])
+        return {"model": self.name, "first_scores": [[float(f"{value:.3g}") for value in row] for row in scores]}
+
+
+def make_trainer(model: Any, epochs: int | None = None, trust: bool = False) -> Trainer:
+    """The trainer of a model: a name as on the command line, a scikit-learn pipeline, or a victim.
+
+    epochs: of training, at most. trust: allow pickled scikit-learn files, which can execute code when they are loaded.
+    """
+    if isinstance(model, str) and model in NETWORKS:
+        require("torch", extra="torch", reason=f"the model {model}")
+        return NeuralTrainer(model, epochs)
+    if model == TFIDF:
+        return SklearnTrainer(make_tfidf(), TFIDF)
+    if _is_unfitted(model):
+        return SklearnTrainer(model, type(model).__name__)
+    if isinstance(model, str) and ":" not in model and "/" not in model and not Path(model).exists():
+        raise ValueError(
+            f"there is no model {model!r}; choose {', '.join(NETWORKS)} or {TFIDF}, hf:FOLDER (a fine-tuned "
+            "classifier), sklearn:FILE, or another victim, which gets a reader of synonyms"
+        )
+    victim = load_victim(model, trust)
+    if isinstance(victim, SklearnVictim):
+        return SklearnTrainer(victim.pipeline, victim.name)
+    if isinstance(victim, HuggingFaceVictim):
+        return TransformerTrainer(victim, epochs)
+    if "torch" in sys.modules:  # otherwise it is no network of `discotext train`
+        from discotext.victims.neural.victim import NeuralVictim
+
+        inner = victim.victim if isinstance(victim, Encoded) else victim
+        if isinstance(inner, NeuralVictim):
+            return NeuralTrainer(inner.network.shape.kind, epochs)
+    return FixedTrainer(victim)
+
+
+def _is_unfitted(model: Any) -> bool:
+    """Whether a model is a scikit-learn estimator that is not fitted yet."""
+    if "sklearn" not in sys.modules:
+        return False
+    estimator = require("sklearn.base", "sklearn", "fitting a pipeline").BaseEstimator
+    return isinstance(model, estimator) and not hasattr(model, "classes_")
+
+
+class FixedTrainer(Trainer):
+    """Leaves a victim as it is, and puts merged synonyms in front of it. victim: a function, a service, any model."""
+
+    auto = ("plain", "merged:0.05", "merged:0.1", "merged:0.2", "merged", "merged:1")
+
+    def __init__(self, victim: Victim) -> None:
+        self.victim, self.name = victim, victim.name
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.weight or recipe.augmented:
+            raise ValueError(
+                f"{self.name} cannot be trained here, only asked, so the recipe {recipe} is not for it; use merged, "
+                "which puts a reader of synonyms in front of it"
+            )
+
+    def train(self, recipe: Recipe, training: Training) -> Victim:
+        return read_merged(self.victim, training.merge(recipe))
+
+    @property
+    def given(self) -> Victim:
+        return self.victim
+
+    def saves(self, recipe: Recipe) -> bool:
+        return False
+
+
+class SklearnTrainer(Trainer):
+    """Fits a pipeline again, on texts with synonyms merged or on flipped texts, too.
+
+    pipeline: fitted or not; it is cloned for each recipe, and stays as it is.
+    """
+
+    auto = ("plain", "augmented", "merged:0.1", "merged:0.2", "merged", "merged:1", "merged:3")
+
+    def __init__(self, pipeline: Any, name: str) -> None:
+        self.pipeline, self.name = pipeline, name
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.weight:
+            raise ValueError(
+                f"the recipe {recipe} needs training by gradients, which {self.name} has not; use merged or augmented"
+            )
+
+    def train(self, recipe: Recipe, training: Training) -> Victim:
+        # A pipeline of characters, for one, also reads words that the training texts lack.
+        some = training.examples.sample(max(100, 2 * len(training.examples.names)), training.seed)
+        reads_any = find_vocabulary(self._fit(list(some.texts), some.labels.tolist())) is None
+        merged = training.merge(recipe, unseen=reads_any)
+        texts, labels = list(map(merged, training.examples.texts)), training.examples.labels.tolist()
+        for number in range(recipe.augmented + 1):
+            training.report("fitting", number / (recipe.augmented + 1))
+            inner = SklearnVictim(self._fit(texts, labels), self.name)
+            inner.labels = training.examples.names
+            victim = read_merged(inner, merged)
+            if number < recipe.augmented:
+                some = training.examples.sample(ATTACKED, training.seed + number)
+                for text, label in find_flipped(victim, some, training):
+                    texts.append(merged(text))
+                    labels.append(label)
+        return victim
+
+    def _fit(self, texts: list[str], labels: list[int]) -> Any:
+        clone = require("sklearn.base", "sklearn", "fitting a pipeline").clone
+        return clone(self.pipeline).fit(texts, labels)
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        return {"model": self.name, "pipeline": hashlib.sha256(repr(self.pipeline).encode()).hexdigest()[:16]}
+
+
+def make_tfidf() -> Any:
+    """An unfitted pipeline of TF-IDF weights and logistic regression."""
+    pipeline, text, linear = (
+        require(f"sklearn.{module}", "sklearn", "the model tfidf")
+        for module in ("pipeline", "feature_extraction.text", "linear_model")
+    )
+    return pipeline.make_pipeline(text.TfidfVectorizer(), linear.LogisticRegression(C=10, max_iter=1000))
+
+
+def find_flipped(victim: Victim, examples: Examples, training: Training) -> list[tuple[str, int]]:
+    """Texts that an attack flips, with their true labels."""
+    found = attack(
+        victim, examples, budget=training.share, candidates=training.candidates, seed=training.seed, progress=False
+    )
+    return [(record.adversarial_text, record.label) for record in found.records if record.succeeded]
+
+
+class NeuralTrainer(Trainer):
+    """Trains a network of `discotext train` from scratch.
+
+    name: lstm, wcnn, dan or rnn. epochs: at most so many [default: as `train` chooses].
+    """
+
+    auto = ("plain", "adversarial", "merged:0.2", "merged", "merged:0.2+adversarial", "merged+adversarial")
+
+    def __init__(self, name: str, epochs: int | None = None) -> None:
+        self.name, self.epochs = name, epochs
+
+    def check(self, recipe: Recipe) -> None:
+        from discotext.victims.neural.training import make_settings
+
+        refuse_augmented(recipe, self.name)
+        make_settings({"kind": self.name, "adversarial": recipe.weight, "inner": recipe.inner}, 1)
+
+    def train(self, recipe: Recipe, training: Training) -> Victim:
+        from discotext.victims.neural.training import TrainingState, load_default_vectors, make_settings, train
+
+        vectors, name = load_default_vectors()
+        merged = training.merge(recipe)
+        settings = make_settings(
+            {
+                "kind": self.name,
+                "epochs": self.epochs,
+                "seed": training.seed,
+                "adversarial": recipe.weight,
+                "inner": recipe.inner,
+                "share": training.share,
+            },
+            len(training.examples),
+        )
+
+        def report(state: TrainingState) -> None:
+            training.report(f"epoch {max(state.epoch, 1)} of {state.epochs}", state.step / max(state.steps, 1))
+
+        found, ended = train(training.examples, vectors, settings, report, training.candidates, merged)
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        found.settings |= {"vectors": name, "recipe": str(recipe)}
+        return read_merged(found, merged)
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        return {"model": self.name, "epochs": self.epochs}
+
+
+class TransformerTrainer(Trainer):
+    """Fine-tunes a Hugging Face classifier further, with synonyms merged and words exchanged in every batch.
+
+    victim: a fine-tuned classifier; `plain` leaves it as it is. epochs: of further fine-tuning.
+    """
+
+    auto = ("plain", "adversarial", "merged", "merged+adversarial")
+
+    def __init__(self, victim: HuggingFaceVictim, epochs: int | None = None) -> None:
+        self.victim, self.name, self.epochs = victim, victim.name, epochs or EPOCHS
+
+    def check(self, recipe: Recipe) -> None:
+        refuse_augmented(recipe, self.name)
+        if recipe.inner != "vertex":
+            raise ValueError(f"the recipe {recipe} is for the networks of `discotext train`; use adversarial")
+
+    def train(self, recipe: Recipe, training: Training) -> Victim:
+        if recipe == PLAIN:
+            return self.victim
+        merged = training.merge(recipe)
+        reader = self.victim.reader
+        found = HuggingFaceVictim(copy.deepcopy(reader.model), reader.tokeniser, device=str(reader.device))
+        found.name, found.labels = self.name, self.victim.labels
+        fine_tune(found, merged, recipe, training, self.epochs)
+        return read_merged(found, merged)
+
+    def saves(self, recipe: Recipe) -> bool:
+        return recipe != PLAIN
+
+    @property
+    def given(self) -> Victim:
+        return self.victim
+
+    def settings(self, examples: Examples) -> dict[str, object]:
+        return {**super().settings(examples), "epochs": self.epochs}
+
+
+def refuse_augmented(recipe: Recipe, name: str) -> None:
+    """Raise ValueError for a recipe that trains again on flipped texts."""
+    if recipe.augmented:
+        raise ValueError(
+            f"the recipe {recipe} trains again on flipped texts; for {name} use adversarial, which does so in every "
+            "batch"
+        )
+
+
+def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, training: Training, epochs: int) -> None:
+    """Fine-tune in place: AdamW, linear warm-up and decay, batches of similar length."""
+    import torch
+
+    if recipe.weight and not victim.capabilities.gradients:
+        raise ValueError(f"{victim.name} accepts no vectors in place of tokens, so it has no gradients; use merged")
+    model = victim.reader.model
+    rng = np.random.default_rng(training.seed)
+    torch.manual_seed(training.seed)
+    encoded = Encoded(victim, merged)
+    texts = training.examples.texts
+    spaces = Space.of(texts, training.candidates, share=training.share) if recipe.weight else None
+    plans = [_make_batches([len(text) for text in texts], rng) for _ in range(epochs)]
+    steps = sum(map(len, plans))
+    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
+    warm = WARM_UP * steps
+    done = 0
+    for epoch, plan in enumerate(plans, start=1):
+        for rows in plan:
+            labels = training.examples.labels[rows]
+            worse = None if spaces is None else exchange_words(encoded, spaces.take(rows.tolist()), labels)
+            for group in optimiser.param_groups:
+                group["lr"] = RATE * min((done + 1) / warm, (steps - done) / max(steps - warm, 1))
+            model.train().requires_grad_(True)
+            optimiser.zero_grad()
+            targets = torch.from_numpy(labels).to(victim.reader.device)
+            _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.weight)
+            if worse is not None:
+                _backward(victim, worse, targets, recipe.weight)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            model.eval().requires_grad_(False)
+            done += 1
+            training.report(f"epoch {epoch} of {epochs}", done / steps)
+
+
+def exchange_words(encoded: Encoded, space: Space, labels: Any) -> list[str]:
+    """The texts as the model reads them, with the words exchanged that raise the loss most, to first order.
+
+    They are found as an attack finds them: the gradient by the mixtures of subwords at the original text, and the best
+    vertex of the budget polytope for it.
+    """
+    oracle = encoded.oracle(space, Untargeted(labels))
+    assert isinstance(oracle, RelaxedOracle)
+    batch = space.batch
+    _, gradient = oracle.relaxed(np.arange(len(space)), batch.one_hot(batch.originals()))
+    choices = best_vertex(gradient, batch)
+    return [encoded.merged(space.text(number, choice)) for number, choice in enumerate(choices)]
+
+
+def _backward(victim: HuggingFaceVictim, texts: Sequence[str], targets: Any, weight: float) -> None:
+    import torch
+
+    reader = victim.reader
+    limits = {} if reader.longest is None else {"truncation": True, "max_length": reader.longest}
+    read = reader.tokeniser(list(texts), padding=True, return_tensors="pt", **limits).to(reader.device)
+    loss = torch.nn.functional.cross_entropy(reader.model(**read).logits, targets)
+    (weight * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
+
+
+def _make_batches(lengths: Sequence[int], rng: np.random.Generator) -> list[Any]:
+    """Batches of texts of similar length, in random order; different ones every epoch."""
+    order = np.argsort(np.array(lengths) + rng.uniform(-20, 20, size=len(lengths)), kind="stable")
+    batches = [order[begin : begin + BATCH] for begin in range(0, len(order), BATCH)]
+    return [np.sort(batches[number]) for number in rng.permutation(len(batches))]

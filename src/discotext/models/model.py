@@ -1,0 +1,197 @@
+"""Language models: how likely is a sentence?
+
+A sentence is a sequence of tokens, each a word with what stands before it, so that models of words and models of
+characters or subwords read the same sentence. Every model scores whole sentences (`score`); what else it can do is
+declared by its class:
+
+    SequentialModel   goes through a sentence from left to right, and can go on from where it was
+    NGramModel        looks at a fixed number of words before each word, so that exact search is possible
+    MixtureModel      scores mixtures of candidates, with the gradient (what the relaxation needs)
+
+All scores are natural logarithms and include the end of the sentence.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discotext.core.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a sentence. before: what stands between the previous word and this one; word: empty if skipped.
+
+    >>> Token(" ", "film")
+    Token(before=' ', word='film')
+    """
+
+    before: str
+    word: str
+
+
+Sentence = Sequence[Token]
+
+
+def make_sentence(words: Sequence[str]) -> list[Token]:
+    """The tokens of words with single spaces between them.
+
+    >>> make_sentence(["good", "film"])
+    [Token(before='', word='good'), Token(before=' ', word='film')]
+    """
+    return [Token(" " if number else "", word) for number, word in enumerate(words)]
+
+
+class LanguageModel(ABC):
+    """Anything that says how likely sentences are. name: how messages refer to it."""
+
+    name: str
+
+    @abstractmethod
+    def score(self, sentences: Sequence[Sentence]) -> Floats:
+        """(S,) the log-probability of each sentence, its end included."""
+
+    @abstractmethod
+    def knows(self, word: str) -> bool:
+        """Whether the model tells this word from other unknown words."""
+
+
+class SequentialModel(LanguageModel):
+    """A model that reads from left to right: the score of a sentence is the sum of what each token adds.
+
+    States are opaque: they hold many prefixes at once, and `extend` names those it goes on from by their numbers.
+    """
+
+    @abstractmethod
+    def start(self, count: int) -> Any:
+        """The states of `count` empty prefixes."""
+
+    @abstractmethod
+    def extend(self, states: Any, parents: Ints, tokens: Sequence[Token]) -> tuple[Any, Floats]:
+        """Add a token to prefixes. parents: (R,) the prefix that each row goes on from. Returns new states, and (R,)
+        the log-probability of each token. A skipped token changes nothing and adds 0."""
+
+    @abstractmethod
+    def finish(self, states: Any) -> Floats:
+        """The log-probability that the sentence ends, for each prefix."""
+
+    def recombine(self, states: Any) -> list[Hashable] | None:
+        """A key of each prefix: equal keys have equal futures. None if every prefix has a future of its own."""
+        return None
+
+
+class NGramModel(SequentialModel):
+    """A model in which a word depends on the `order - 1` words before it.
+
+    begin, end, unknown: the ids of the start and the end of a sentence and of unknown words. Skipped words are not in
+    the sequence: the words on both sides of them are neighbours.
+    """
+
+    order: int
+    begin: int
+    end: int
+    unknown: int
+
+    @abstractmethod
+    def ids(self, words: Sequence[str]) -> Ints:
+        """The id of each word; that of the unknown word for unknown ones."""
+
+    @abstractmethod
+    def log_probs(self, contexts: Ints, words: Ints) -> Floats:
+        """(R,) log-probabilities of words after contexts.
+
+        contexts: (R, order − 1) ids, the last column stands next to the word; `begin` fills the columns before the
+        start of a sentence. words: (R,) ids.
+        """
+
+    def knows(self, word: str) -> bool:
+        return int(self.ids([word])[0]) != self.unknown
+
+    def score(self, sentences: Sequence[Sentence]) -> Floats:
+        return self.score_words([[token.word for token in sentence if token.word] for sentence in sentences])
+
+    def score_words(self, sentences: Sequence[Sequence[str]]) -> Floats:
+        """(S,) the log-probability of each sentence, given as words."""
+        if not sentences:
+            return np.zeros(0)
+        flat = self.ids([word for sentence in sentences for word in sentence])
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        contexts, words, owners = make_windows(flat, lengths, self.order, self.begin, self.end)
+        return np.asarray(np.bincount(owners, weights=self.log_probs(contexts, words), minlength=len(sentences)))
+
+    def start(self, count: int) -> Ints:
+        return np.full((count, self.order - 1), self.begin, dtype=np.int64)
+
+    def extend(self, states: Ints, parents: Ints, tokens: Sequence[Token]) -> tuple[Ints, Floats]:
+        contexts = states[parents]
+        there = np.array([bool(token.word) for token in tokens], dtype=np.bool_)
+        words = self.ids([token.word for token in tokens if token.word])
+        gains = np.zeros(len(parents))
+        gains[there] = self.log_probs(contexts[there], words)
+        shifted = contexts.copy()
+        if self.order > 1:
+            shifted[there, :-1] = contexts[there, 1:]
+            shifted[there, -1] = words
+        return shifted, gains
+
+    def finish(self, states: Ints) -> Floats:
+        return self.log_probs(states, np.full(len(states), self.end, dtype=np.int64))
+
+    def recombine(self, states: Ints) -> list[Hashable] | None:
+        return [tuple(row) for row in states.tolist()]
+
+
+class MixtureModel(LanguageModel):
+    """A model that also scores mixtures of candidates: their vectors, mixed by weights, in place of a word's vector.
+
+    exact_at_vertices: whether a mixture of one candidate alone scores exactly as the sentence with that candidate.
+    """
+
+    exact_at_vertices: bool
+
+    @abstractmethod
+    def prepare(self, networks: Sequence[Sequence[Sequence[Token]]]) -> Any:
+        """Whatever is computed once for some networks. networks: of each, the candidates of each position."""
+
+    @abstractmethod
+    def relaxed(self, prepared: Any, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        """Score mixtures. problems: (R,) numbers of prepared networks. alpha: the weights of the rows' candidates,
+        concatenated. Returns the scores (R,) and the gradient of each row's score, shaped like alpha."""
+
+
+def make_windows(words: Ints, lengths: Ints, order: int, begin: int, end: int) -> tuple[Ints, Ints, Ints]:
+    """All words of sentences with the words before them, the ends of the sentences included.
+
+    words: the ids of all sentences, concatenated. lengths: (S,) of each. Returns contexts (T + S, order − 1), words
+    (T + S,) and the number of the sentence of each row.
+
+    >>> contexts, words, owners = make_windows(np.array([5, 6]), np.array([2]), order=3, begin=0, end=1)
+    >>> contexts.tolist(), words.tolist(), owners.tolist()
+    ([[0, 0], [0, 5], [5, 6]], [5, 6, 1], [0, 0, 0])
+    """
+    pad = order - 1
+    owners = np.repeat(np.arange(len(lengths)), lengths + 1)
+    # Each sentence as `pad` starts, its words and an end.
+    starts = np.cumsum(lengths + pad + 1) - (lengths + pad + 1)
+    padded = np.full(int((lengths + pad + 1).sum()), begin, dtype=np.int64)
+    padded[starts + lengths + pad] = end
+    inside = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    padded[np.repeat(starts + pad, lengths) + inside] = words
+    at = np.arange(len(owners)) - np.repeat(np.cumsum(lengths + 1) - (lengths + 1), lengths + 1)
+    at = at + np.repeat(starts + pad, lengths + 1)
+    contexts = padded[at[:, None] + np.arange(-pad, 0)] if pad else np.zeros((len(at), 0), dtype=np.int64)
+    return contexts, padded[at], owners
+
+
+def normalise(word: str) -> str:
+    """A word with straight apostrophes and plain hyphens, as vocabularies have them.
+
+    >>> normalise("don’t")
+    "don't"
+    """
+    return word if word.isascii() else word.replace("’", "'").replace("ʼ", "'").replace("‐", "-").replace("‑", "-")

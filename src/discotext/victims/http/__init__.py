@@ -1,0 +1,1 @@
+"""Classifiers behind a URL."""

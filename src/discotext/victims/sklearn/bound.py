@@ -1,0 +1,407 @@
+"""Bounds for pipelines that are linear after a word vectoriser; nearly always exact.
+
+A wrong class c beats the true one by at least g if v·t/‖t‖ + b ≥ g, where t are the weighted counts of the text and v
+is the difference of the two classes' weights. That is v·t + (b − g)·‖t‖ ≥ 0. The first part is a sum over words and
+neighbouring words. The length ‖t‖ is not, but
+
+    ‖t‖ ≤ (‖t‖² + s²) / 2s    for any s > 0,    and    ‖t‖ ≥ t₀·t / ‖t₀‖    for any t₀,
+
+and which of the two is needed depends on the sign of b − g. Both are sums again, and equalities at s = ‖t‖ and t = t₀,
+so they are taken at the text itself and then at the best choice that this allows; the better answer of the two holds.
+Words that occur several times are allowed for by the largest step that their count can make.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from discotext.core.arrays import Bools, Floats, Ints
+from discotext.core.chain_reach import Chain, find_first
+from discotext.core.reach import NEVER, ROUNDING
+from discotext.text.words import Words
+from discotext.victims.sklearn.features import UnknownPartError, Vectoriser
+from discotext.victims.sklearn.model import Calibrated, LinearModel, transform
+
+LONGEST = 2  # words of the longest n-gram for which there are bounds
+REFINEMENTS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class WordLinear:
+    """A pipeline of one word vectoriser and a linear classifier.
+
+    idf: (F,) factors of f(count). norm: the length, "l1", "l2" or None, that these values are divided by.
+    weights, bias: (C, F) and (C,) of the outputs, which are the scores up to a common shift.
+    """
+
+    vectoriser: Vectoriser
+    idf: Floats
+    norm: str | None
+    weights: Floats
+    bias: Floats
+
+    @classmethod
+    def of(cls, model: LinearModel) -> WordLinear:
+        """What a model computes; UnknownPartError says why there are no bounds for it."""
+        blocks = [block for member in model.members for block in member.blocks]
+        if isinstance(model.link, Calibrated) or len(blocks) > 1 or model.members[0].norm is not None:
+            raise UnknownPartError("it has several vectorisers, or a classifier that is calibrated")
+        (block,), vectoriser = blocks, blocks[0].vectoriser
+        if vectoriser.tokenise is None or vectoriser.vocabulary is None:
+            raise UnknownPartError("its features are hashed, or n-grams of characters")
+        if vectoriser.lengths[1] > LONGEST:
+            raise UnknownPartError(f"its features are of up to {vectoriser.lengths[1]} words, more than {LONGEST}")
+        if vectoriser.dtype not in (np.dtype(np.float64), np.dtype(np.int64)):
+            raise UnknownPartError(f"it counts in {vectoriser.dtype}, not in double precision")
+        if (block.before < 0).any():
+            raise UnknownPartError("some of its features have a negative factor")
+        weights, bias = block.weights * block.after, model.members[0].bias
+        if len(bias) == 1:
+            weights, bias = np.concatenate([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
+        return cls(vectoriser, block.before, block.norm, weights, bias)
+
+    def find(self, *tokens: str) -> int:
+        """The column of an n-gram; −1 if it is not a feature."""
+        return (self.vectoriser.vocabulary or {}).get(" ".join(tokens), -1)
+
+    def columns(self, tokens: Sequence[str]) -> list[int]:
+        """The columns of the n-grams of some tokens, each as often as it occurs."""
+        low, high = self.vectoriser.lengths
+        found = [self.find(token) for token in tokens] if low == 1 else []
+        if high == 2:
+            found += [self.find(*pair) for pair in pairwise(tokens)]
+        return [column for column in found if column >= 0]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearText:
+    """The features of one text.
+
+    columns: (F,) of the pipeline that occur in any choice. fixed: (F,) how often each occurs whatever is chosen.
+    own: for each candidate, the features (by their place in `columns`) that it adds.
+    pairs: by position, the position that comes next without other tokens between, and (k, l) the feature that
+        candidates of both make together, −1 for none.
+    silent: positions whose options leave no token: changing them changes nothing.
+    """
+
+    columns: Ints
+    fixed: Floats
+    own: tuple[Ints, ...]
+    pairs: dict[int, tuple[int, Ints]]
+    silent: frozenset[int]
+
+
+def find_vanishing(linear: WordLinear, options: Sequence[Sequence[str]]) -> list[int]:
+    """Positions where some of the options leave no token and others do: then words beyond them become neighbours."""
+    if linear.vectoriser.lengths[1] == 1:
+        return []
+    kinds = ({bool(linear.vectoriser.tokens(word)) for word in some} for some in options)
+    return [position for position, found in enumerate(kinds) if len(found) == 2]
+
+
+def read_text(
+    linear: WordLinear, text: Words, options: Sequence[Sequence[str]], only: Mapping[int, int]
+) -> LinearText | None:
+    """The features of a text with these options; None if its words cannot be told apart from what is around them.
+
+    only: positions, with the only option that is looked at there.
+    """
+    tokens = linear.vectoriser.tokens
+    if not all(separates(linear.vectoriser.preprocess(gap)) for gap in text.gaps[1:-1]):
+        return None  # a token might reach from one word into the next
+    if any("Σ" in word for some in options for word in some):
+        return None  # its small letter depends on what follows
+    gaps, words = [tokens(gap) for gap in text.gaps], [[tokens(word) for word in some] for some in options]
+    for position, some in enumerate(options):
+        before, after = text.gaps[position][-40:], text.gaps[position + 1][:40]
+        for word, own in zip(some, words[position], strict=True):
+            if tokens(before + word + after) != (*tokens(before), *own, *tokens(after)):
+                return None  # a token crosses the edge of the word
+    originals = [some[0] for some in words]
+    if tokens(str(text)) != tuple(
+        token for gap, word in zip(gaps, [*originals, ()], strict=True) for token in (*gap, *word)
+    ):
+        return None
+    for position, option in only.items():
+        words[position] = [words[position][option]] * len(words[position])
+    return collect_features(linear, gaps, words)
+
+
+def separates(gap: str) -> bool:
+    """Whether a gap, as the vectoriser sees it, has a character that no token holds.
+
+    >>> separates(", "), separates("_"), separates("")
+    (True, False, False)
+    """
+    return any(not (sign.isalnum() or sign in "_-" or unicodedata.category(sign)[0] == "M") for sign in gap)
+
+
+def collect_features(
+    linear: WordLinear, gaps: Sequence[Sequence[str]], words: Sequence[Sequence[Sequence[str]]]
+) -> LinearText:
+    """The features of the tokens of gaps and of options. All options of a position have tokens, or none has."""
+    fixed: Counter[int] = Counter(column for gap in gaps for column in linear.columns(gap))
+    own = [[linear.columns(tokens) for tokens in some] for some in words]
+    pairs: dict[int, tuple[int, Ints]] = {}
+
+    def join(left: Sequence[str], right: Sequence[str], owner: int, at: int) -> None:
+        """Add the pairs of neighbours, from last and first tokens of each option. owner, at: positions, −1: fixed."""
+        made = np.array([[linear.find(one, other) for other in right] for one in left], dtype=np.int64)
+        if owner >= 0 and at >= 0:
+            pairs[owner] = (at, made)
+            return
+        for (first, second), column in np.ndenumerate(made):
+            if column >= 0 and at >= 0:
+                own[at][second].append(int(column))
+            elif column >= 0 and owner >= 0:
+                own[owner][first].append(int(column))
+            elif column >= 0:
+                fixed[int(column)] += 1
+
+    last: Sequence[str] = ()  # the last token so far, of each option of its owner
+    owner = -1
+    if linear.vectoriser.lengths[1] == 2:
+        for at, gap in enumerate(gaps):
+            for here, some in ((-1, [gap]), (at, words[at] if at < len(words) else [()])):
+                if some[0]:
+                    if last:
+                        join(last, [tokens[0] for tokens in some], owner, here)
+                    last, owner = [tokens[-1] for tokens in some], here
+    used = {column for some in own for one in some for column in one} | set(fixed)
+    used |= {column for _, pair in pairs.values() for column in pair.ravel().tolist() if column >= 0}
+    columns = np.array(sorted(used), dtype=np.int64)
+    place = {column: number for number, column in enumerate(columns.tolist())}
+    return LinearText(
+        columns,
+        np.array([float(fixed[column]) for column in columns.tolist()]),
+        tuple(np.array([place[column] for column in one], dtype=np.int64) for some in own for one in some),
+        {
+            left: (right, np.array([[place.get(column, -1) for column in row] for row in pair.tolist()]))
+            for left, (right, pair) in pairs.items()
+            if (pair >= 0).any()
+        },
+        frozenset(position for position, some in enumerate(words) if not any(some)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What one more or one less of each feature may add to the value that is bounded; and the value at the base."""
+
+    more: Floats
+    less: Floats
+    constant: float
+
+
+class View:
+    """A set of choices of one text. The base of a position is its first allowed candidate."""
+
+    def __init__(self, linear: WordLinear, text: LinearText, counts: Ints, allowed: Bools, budget: int) -> None:
+        self.linear, self.text, self.allowed, self.budget = linear, text, allowed, budget
+        self.starts = np.cumsum(counts) - counts
+        self.position = np.repeat(np.arange(len(counts)), counts)
+        self.numbers = np.flatnonzero(allowed)
+        first = np.full(len(counts), len(allowed))
+        np.minimum.at(first, self.position[self.numbers], self.numbers)
+        self.base = first
+        kept = np.bincount(self.position[self.numbers], minlength=len(counts))
+        # Neighbours in the chain below are neighbours in the text: what leaves no token does not stand between them.
+        speaks = np.array([position not in text.silent for position in range(len(counts))], dtype=bool)
+        self.open = np.flatnonzero((kept > 1) & speaks)
+        # Changes that are made in every choice, and those that may come on top.
+        self.made = int(((first != self.starts) & (kept == 1)).sum())
+        self.left = max(budget - self.made, 0)
+        self.left_of = {right: left for left, (right, _) in text.pairs.items()}
+        self.idf = linear.idf[text.columns]
+        self.counts = self._count_base()
+        self._find_ranges()
+
+    def _transform(self, counts: Floats) -> Floats:
+        return transform(self.linear.vectoriser.tf, counts)
+
+    def _local(self, candidate: int) -> int:
+        """The number of a candidate within its position."""
+        return candidate - int(self.starts[self.position[candidate]])
+
+    def _pair(self, left: int, right: int) -> int:
+        """The feature that two candidates of neighbours make; −1 for none."""
+        return int(self.text.pairs[int(self.position[left])][1][self._local(left), self._local(right)])
+
+    def _count_base(self) -> Floats:
+        """(F,) how often each feature occurs at the base."""
+        counts = self.text.fixed.copy()
+        for candidate in self.base.tolist():
+            np.add.at(counts, self.text.own[candidate], 1)
+        for left, (right, _) in self.text.pairs.items():
+            feature = self._pair(int(self.base[left]), int(self.base[right]))
+            if feature >= 0:
+                counts[feature] += 1
+        return counts
+
+    def _beside(self, candidate: int) -> tuple[list[int], list[int]]:
+        """The features that a candidate adds and takes away where all other positions are at their base."""
+        here = int(self.position[candidate])
+        base = int(self.base[here])
+        added, taken = self.text.own[candidate].tolist(), self.text.own[base].tolist()
+        if here in self.text.pairs:
+            right = int(self.base[self.text.pairs[here][0]])
+            added.append(self._pair(candidate, right))
+            taken.append(self._pair(base, right))
+        if here in self.left_of:
+            left = int(self.base[self.left_of[here]])
+            added.append(self._pair(left, candidate))
+            taken.append(self._pair(left, base))
+        return [one for one in added if one >= 0], [one for one in taken if one >= 0]
+
+    def _find_ranges(self) -> None:
+        """Between which counts each feature may move, and the features that candidates add and take away."""
+        n = len(self.counts)
+        self.changes: dict[int, tuple[list[int], list[int]]] = {}
+        moves = np.zeros((2, n))  # more and less, over all positions
+        largest = np.zeros((2, n))  # by one position
+        for here in self.open.tolist():
+            most = np.zeros((2, n))
+            for candidate in self.numbers[self.position[self.numbers] == here].tolist():
+                self.changes[candidate] = self._beside(candidate)
+                for side, features in enumerate(self.changes[candidate]):
+                    touched, times = np.unique(np.array(features, dtype=np.int64), return_counts=True)
+                    most[side, touched] = np.maximum(most[side, touched], times)
+            moves, largest = moves + most, np.maximum(largest, most)
+        # Neighbours that both change may make a pair that neither makes alone.
+        for left, (right, pair) in self.text.pairs.items():
+            if left in self.open and right in self.open:
+                touched = np.unique(pair[pair >= 0])
+                moves[0, touched] += 1
+                largest[0, touched] += 1
+        up, down = np.minimum(moves, self.left * largest)
+        self.high, self.low = self.counts + up, np.maximum(self.counts - down, 0)
+
+    def _steps(self, slope: Floats, square: float, constant: float) -> Steps:
+        """Steps of Σ slope·f(count) + square·Σ (idf·f(count))², whatever the counts within their ranges."""
+        if self.linear.vectoriser.tf == "linear":
+            rise_low = rise_high = np.ones_like(slope)
+            square_low, square_high = 2 * self.low + 1, np.maximum(2 * self.high - 1, 1)
+        else:
+            # The functions are concave, so the first step is the largest.
+            first, last = self.low, np.maximum(self.high - 1, self.low)
+            rise_high = self._transform(first + 1) - self._transform(first)
+            rise_low = self._transform(last + 1) - self._transform(last)
+            steps = [self._transform(at + 1) ** 2 - self._transform(at) ** 2 for at in (first, last)]
+            # The square of 1 + log is not concave near 1; between the ends it is at most this.
+            inner = np.where(first < 1, self._transform(np.full_like(first, 2.0)) ** 2 - 1, 0.0)
+            square_low, square_high = np.minimum(*steps), np.maximum(np.maximum(*steps), inner)
+        more = np.where(slope > 0, slope * rise_high, slope * rise_low)
+        less = np.where(slope > 0, -slope * rise_low, -slope * rise_high)
+        weight = square * self.idf**2
+        return Steps(more + weight * square_high, less - weight * square_low, constant)
+
+    def reach(self, pieces: Floats, goal: float, any_piece: bool) -> tuple[float, Floats, Floats]:
+        """The fewest changes that reach the goal, for any choice and by candidate, and what candidates may add."""
+        levels, by_candidate = [], []
+        worth = np.full(len(self.allowed), -np.inf)
+        for piece in pieces:
+            level, each, gains = self._reach_piece(piece, goal)
+            levels.append(level)
+            by_candidate.append(each)
+            worth = np.maximum(worth, gains)
+        join = np.minimum if any_piece else np.maximum
+        return float(join.reduce(levels)), join.reduce(by_candidate), worth
+
+    def _reach_piece(self, piece: Floats, goal: float) -> tuple[float, Floats, Floats]:
+        weights = piece @ self.linear.weights[:, self.text.columns] * self.idf
+        offset = float(piece @ self.linear.bias) - goal
+        level, by_candidate = 0.0, np.where(self.allowed, 0.0, NEVER)
+        values = self._transform(self.counts)
+        gains = np.full(len(self.allowed), -np.inf)
+        for _ in range(REFINEMENTS if self.linear.norm == "l2" else 1):
+            steps, scale = self._bound_length(weights, offset, values)
+            chain, gains, local = self._chain(steps)
+            best = chain.best(self.left)
+            needed = float(np.nan_to_num(-ROUNDING * (1 + scale) - steps.constant, nan=-np.inf))
+            mine = np.full(len(self.allowed), NEVER)
+            mine[local] = self.made + find_first(best, needed)
+            lowest = float(mine.min(initial=NEVER)) if len(self.open) else self.made if needed <= 0 else NEVER
+            mine[np.setdiff1d(self.numbers, local)] = lowest
+            level, by_candidate = max(level, lowest), np.maximum(by_candidate, mine)
+            if level > self.budget:
+                break
+            values = self._values_of_best(chain, best, local)
+        return level, by_candidate, gains
+
+    def _bound_length(self, weights: Floats, offset: float, values: Floats) -> tuple[Steps, float]:
+        """Steps of v·t + offset·‖t‖, or of a sum above it. values: f(count) of the text where the bound is tight."""
+        now = self._transform(self.counts)
+        base = float(weights @ now)
+        scale = float(np.abs(weights) @ np.maximum(now, self._transform(self.high)))
+        if self.linear.norm is None:
+            return self._steps(weights, 0.0, base + offset), scale + abs(offset)
+        if self.linear.norm == "l1":
+            return self._steps(weights + offset * self.idf, 0.0, base + offset * float(self.idf @ now)), scale
+        there = values * self.idf
+        size = float(np.sqrt(there @ there))
+        if size == 0:
+            # Nothing is known of the length of an empty text: rule nothing out.
+            return self._steps(weights, 0.0, np.inf), scale
+        if offset < 0:
+            slope = weights + offset * self.idf * there / size
+            return self._steps(slope, 0.0, float(slope @ now)), scale + abs(offset) * size
+        square = offset / (2 * size)
+        length = float(((now * self.idf) ** 2).sum())
+        return self._steps(weights, square, base + square * (length + size**2)), scale + offset * size
+
+    def _chain(self, steps: Steps) -> tuple[Chain, Floats, Ints]:
+        """The sum that is to be maximised, over the positions that are open; gains; and the candidates it is over."""
+        gains = np.zeros(len(self.allowed))
+        for candidate, (added, taken) in self.changes.items():
+            gains[candidate] = steps.more[added].sum() + steps.less[taken].sum()
+        gains[self.base] = 0.0
+        mine = self.numbers[np.isin(self.position[self.numbers], self.open)]
+        counts = np.bincount(np.searchsorted(self.open, self.position[mine]), minlength=len(self.open))
+        pairs = {}
+        for place, here in enumerate(self.open.tolist()):
+            if here in self.text.pairs and self.text.pairs[here][0] in self.open:
+                pairs[place] = self._together(here, steps)
+        changed = mine != self.starts[self.position[mine]]
+        return Chain(counts, changed, gains[mine], pairs), gains, mine
+
+    def _together(self, here: int, steps: Steps) -> Floats:
+        """(k, l) what candidates of two neighbours gain beyond what each gains alone."""
+        there, pair = self.text.pairs[here]
+        ours, theirs = (self.numbers[self.position[self.numbers] == one] for one in (here, there))
+        own, other = int(self.base[here]), int(self.base[there])
+        features = pair[np.ix_(ours - self.starts[here], theirs - self.starts[there])]
+        more = np.append(steps.more, 0.0)  # the last, −1, stands for no feature
+        less = np.append(steps.less, 0.0)
+        with_base = pair[ours - self.starts[here], self._local(other)]
+        base_with = pair[self._local(own), theirs - self.starts[there]]
+        lost = less[pair[self._local(own), self._local(other)]]
+        found = more[features] - more[with_base][:, None] - more[base_with][None] - lost
+        found[ours == own] = 0.0
+        found[:, theirs == other] = 0.0
+        return np.asarray(found)
+
+    def _values_of_best(self, chain: Chain, best: Floats, local: Ints) -> Floats:
+        """f(count) of a choice that is nearly the best: of each position what is best with most changes."""
+        if not len(self.open):
+            return self._transform(self.counts)
+        top = best.max(axis=1)
+        order = np.argsort(-top, kind="stable")
+        counts, left, seen = self.counts.copy(), self.left, set()
+        for number in order.tolist():
+            candidate = int(local[number])
+            here = int(self.position[candidate])
+            if here in seen:
+                continue
+            seen.add(here)
+            if candidate != self.base[here] and chain.gains[number] > 0 and left > 0:
+                left -= 1
+                added, taken = self.changes[candidate]
+                np.add.at(counts, added, 1)
+                np.add.at(counts, taken, -1)
+        return self._transform(np.maximum(counts, 0))

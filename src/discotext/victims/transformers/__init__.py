@@ -1,0 +1,1 @@
+"""Transformers from a Hugging Face folder or name."""

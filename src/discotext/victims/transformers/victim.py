@@ -1,0 +1,328 @@
+"""Any text classifier of the Hugging Face library as a victim.
+
+It is loaded from a folder or from the hub, with weights from safetensors and code from the library alone: neither a
+pickle nor code by the model's author is ever executed. Its scores are its logits. `subword_model` scores many texts,
+`subwords` mixtures of words.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discotext.core.arrays import Floats
+from discotext.core.objectives import Objective
+from discotext.core.oracle import Oracle
+from discotext.core.wrappers import is_out_of_memory
+from discotext.models.pretrained import find_local, has_vocabulary, load_config, silence
+from discotext.support.extras import require
+from discotext.support.plain_text import describe_error, escape_unprintable
+from discotext.text.space import Space
+from discotext.victims.folder import write_folder
+from discotext.victims.function import PROBE, FunctionVictim
+from discotext.victims.transformers.model_files import check_files, check_size
+from discotext.victims.transformers.subword_model import SubwordModel, choose_device
+from discotext.victims.transformers.subwords import SubwordOracle
+from discotext.victims.victim import Capabilities, TextOracle, Victim, check_distinct, compute_scores
+
+FOLDER_KIND, MODEL = "hf", "model"  # of a saved victim, and the folder inside that save_pretrained writes
+REASON = "a Hugging Face victim"
+PAIR = "pass the pair (model, tokenizer)"
+PROBES = [PROBE, "This is a long text about a good film, and a very bad book."]
+# How far the logits of a pipeline and of its model may be apart, relative to their size: in single and half precision.
+AGREES, AGREES_HALF = 1e-4, 1e-2
+
+
+class HuggingFaceVictim(Victim):
+    """A sequence classifier with a fast tokeniser.
+
+    model: a name on the hub, a folder, or a loaded model, which is then frozen and put into evaluation mode. A prefix
+        `hf:` is ignored.
+    tokeniser: of a loaded model; otherwise it is loaded with the model.
+    device: such as "cuda:1"; by default a GPU if there is one.
+    batch: texts of 64 tokens per call; more of shorter and fewer of longer texts.
+    half: compute scores in half precision, on a GPU only; mixtures are always read in full precision.
+
+    A model with a single output z is read as binary: the scores of the two classes are −z/2 and z/2.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokeniser: Any = None,
+        *,
+        device: str | None = None,
+        batch: int = 64,
+        half: bool | None = None,
+    ) -> None:
+        if batch < 1:
+            raise ValueError(f"batch is {batch}; choose 1 or more")
+        device = choose_device(device)
+        if isinstance(model, str | Path):
+            name = str(model).removeprefix("hf:")
+            model, tokeniser = load_model(name)
+            # Damage that loading does not notice shows in the first scores.
+            with explain_loading_errors(name):
+                self._set_up(name, model, tokeniser, device, batch, bool(half))
+                compute_scores(self, [PROBE, f"{PROBE} longer text"])
+        else:
+            self._set_up(
+                model.config._name_or_path or type(model).__name__, model, tokeniser, device, batch, bool(half)
+            )
+
+    def _set_up(self, name: str, model: Any, tokeniser: Any, device: str | None, batch: int, half: bool) -> None:
+        if tokeniser is None or not tokeniser.is_fast:
+            raise ValueError(
+                f"{name!r} has no fast tokeniser; pass one, since only those report the characters of each token"
+            )
+        if model.config.problem_type == "multi_label_classification":
+            raise ValueError(
+                f"{name!r} assigns several labels to a text; choose a single-label model, or write a Victim for one of "
+                "its labels"
+            )
+        if model.config.problem_type == "regression":
+            raise ValueError(
+                f"{name!r} predicts a number, not a class (problem_type of its config.json is regression); choose a "
+                "classifier, or pass a function that compares the number with a threshold of yours"
+            )
+        self.name = f"hf:{name}"
+        names = [escape_unprintable(str(model.config.id2label.get(n, n))) for n in range(model.config.num_labels)]
+        check_distinct(names, f"{name!r} (id2label of its config.json)")
+        self.labels = tuple(names) if len(names) > 1 else (f"not {names[0]}", names[0])
+        self.reader = SubwordModel(model, tokeniser, device, batch, half)
+
+    def __repr__(self) -> str:
+        return f"HuggingFaceVictim({self.name!r})"
+
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
+    ) -> None:
+        inner = Path(folder) / MODEL
+        inner.mkdir(parents=True, exist_ok=True)
+        with silence(require("transformers", extra="hf", reason=REASON)):
+            self.reader.model.save_pretrained(inner, safe_serialization=True)
+            self.reader.tokeniser.save_pretrained(inner)
+        written = sorted(path.relative_to(folder).as_posix() for path in inner.rglob("*") if path.is_file())
+        write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, more or {}, written)
+
+    def scores(self, texts: Sequence[str]) -> Floats:
+        """(N, C) logits."""
+        try:
+            return self.reader.scores(texts)
+        except Exception as error:
+            # The caller handles this one by making smaller calls.
+            if is_out_of_memory(error):
+                raise
+            raise ValueError(f"{self.name} raised {describe_error(error)}") from error
+
+    def truncates(self, texts: Sequence[str]) -> list[bool]:
+        longest = self.reader.longest
+        if longest is None:
+            return [False] * len(texts)
+        return [length > longest for length in self.reader.read(texts, whole=True).lengths.tolist()]
+
+    @cached_property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """It has gradients if the model accepts vectors in place of tokens, and has them there (BART and T5 do not).
+
+        Finding out takes a few passes, so it is done when it is first needed.
+        """
+        return Capabilities(gradients=self.reader.reads_mixtures, uses_gpu=True)
+
+    def oracle(self, space: Space, objective: Objective) -> Oracle:
+        if self.capabilities.gradients:
+            return SubwordOracle(self, self.reader, space, objective)
+        return TextOracle(self, space, objective)
+
+
+def load_model(name: str) -> tuple[Any, Any]:
+    """Load a model and its tokeniser from a folder or the hub; a ValueError says why they cannot be loaded."""
+    transformers = require("transformers", extra="hf", reason=REASON)
+    torch = require("torch", extra="hf", reason=REASON)
+    if not name:
+        raise ValueError("hf: is followed by no name; use hf:NAME for a model on the hub, or hf:FOLDER")
+    folder = find_local(name, "a text classifier")
+    with explain_loading_errors(name):
+        where = folder or download(name)
+        numbers = check_files(where)
+        kind = transformers.AutoModelForSequenceClassification
+        with silence(transformers):
+            config = load_config(where, local=True)
+            with torch.device("meta"):  # tensors on it have shapes but no memory
+                check_size(kind.from_config(config, trust_remote_code=False), numbers)
+            settings: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+            model, report = kind.from_pretrained(
+                where, config=config, use_safetensors=True, output_loading_info=True, ignore_mismatched_sizes=True,
+                **settings,
+            )  # fmt: skip
+            tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
+        check_loaded(report, tokeniser)
+    return model, tokeniser
+
+
+def download(name: str) -> Path:
+    """Download a model's configuration and safetensors files, nothing executable; return the local folder."""
+    hub = require("huggingface_hub", extra="hf", reason=REASON)
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
+    return Path(hub.snapshot_download(name, allow_patterns=wanted, ignore_patterns=["*/*"]))
+
+
+def check_loaded(report: Mapping[str, Any], tokeniser: Any) -> None:
+    """Raise ValueError if weights are missing or do not fit the configuration, or if there is no tokeniser.
+
+    report: the loading info of transformers.
+    """
+    # A number in a name is that of a layer: a model without one of its layers is not the one that was trained.
+    left = sorted(key for key in report["unexpected_keys"] if re.search(r"\.\d+\.", key))
+    if left:
+        raise ValueError(f"its weights contain {left[0]}, which its config.json does not describe")
+    for key, stored, described in report["mismatched_keys"]:
+        raise ValueError(
+            f"its weights {key} have shape {tuple(stored)}, but its config.json describes {tuple(described)}"
+        )
+    missing = sorted(report["missing_keys"])
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ValueError(
+            f"it is not a trained classifier: it lacks {missing[0]}{more}, which would be initialised at random; "
+            "fine-tune it first"
+        )
+    if not has_vocabulary(tokeniser):
+        raise ValueError("it has no tokeniser; save it in the same folder with tokenizer.save_pretrained")
+
+
+@contextmanager
+def explain_loading_errors(name: str) -> Iterator[None]:
+    """Turn whatever the library raises about a model's files into a ValueError of one line."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # panics of libraries written in Rust are not Exceptions
+        if is_missing_extra(error):
+            raise
+        raise ValueError(describe_loading_error(name, Path(name).expanduser(), error)) from None
+
+
+def is_missing_extra(error: BaseException) -> bool:
+    """Return whether an error is the one that `require` raises."""
+    return isinstance(error, ImportError) and "which is not installed; run pip install" in str(error)
+
+
+def describe_loading_error(name: str, folder: Path, error: BaseException) -> str:
+    """Return one line about what is wrong with a name or a folder, and how to fix it."""
+    message = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    if not isinstance(error, ValueError | OSError) or not message:
+        message = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    if folder.is_dir():
+        return f"the folder {name!r} cannot be loaded as a text classifier: {message}"
+    return (
+        f"{name!r} is not a local folder and could not be downloaded from the Hugging Face hub ({message}); "
+        "check the name and the network, or give a folder written by save_pretrained"
+    )
+
+
+# --- what people hold in Python
+
+
+def hold(given: Any) -> Victim:
+    """Return a pipeline, a pair (model, tokenizer) in either order, or a model as a victim."""
+    transformers = require("transformers", extra="hf", reason="a Hugging Face model")
+    if isinstance(given, transformers.Pipeline):
+        return _hold_pipeline(given, transformers)
+    parts = given if isinstance(given, list | tuple) else [given]
+    tokenizers = [one for one in parts if isinstance(one, transformers.PreTrainedTokenizerBase)]
+    # A model of transformers, or one that is wrapped, with the same configuration.
+    models = [one for one in parts if hasattr(getattr(one, "config", None), "id2label")]
+    if len(models) != 1 or len(tokenizers) > 1 or len(models) + len(tokenizers) < len(parts):
+        found = ", ".join(type(one).__name__ for one in parts[:4]) or "nothing"
+        raise TypeError(f"{found} is not a classifier of transformers; pass a pipeline or {PAIR[5:]}")
+    return hold_model(models[0], tokenizers[0] if tokenizers else find_tokenizer(models[0], transformers))
+
+
+def hold_model(model: Any, tokenizer: Any) -> HuggingFaceVictim:
+    """A classifier, on the device where it is."""
+    kind = type(model).__name__
+    try:
+        victim = HuggingFaceVictim(model, tokenizer, device=str(model.device))
+        compute_scores(victim, PROBES)
+    except ValueError as error:
+        if "ForSequenceClassification" in kind:
+            raise
+        raise ValueError(
+            f"the {kind} does not classify texts ({error}); pass a model of AutoModelForSequenceClassification"
+        ) from error
+    return victim
+
+
+def find_tokenizer(model: Any, transformers: Any) -> Any:
+    """The tokenizer that a model's name leads to."""
+    name, kind = str(model.config._name_or_path or ""), type(model).__name__
+    if not name:
+        raise ValueError(f"the {kind} has no name by which its tokenizer could be found; {PAIR}")
+    try:
+        with silence(transformers, True):
+            local = find_local(name, "a tokenizer") is not None
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                name, trust_remote_code=False, local_files_only=local
+            )
+        found = has_vocabulary(tokenizer)
+    except Exception as error:  # whatever the library raises about a name or a folder
+        reason = describe_error(error)[:120]
+        raise ValueError(f"no tokenizer of the {kind} was found at {name!r} ({reason}); {PAIR}") from None
+    rows = model.get_input_embeddings().weight.shape[0]
+    if not found or len(tokenizer) > rows:
+        what = f"has {len(tokenizer):,} tokens, but the model {rows:,}" if found else "is empty"
+        raise ValueError(f"the tokenizer at {name!r} is not that of the {kind}: it {what}; {PAIR}")
+    return tokenizer
+
+
+def _hold_pipeline(pipe: Any, transformers: Any) -> Victim:
+    """The model of a pipeline, so that it has gradients; the pipeline itself if it does more than its model."""
+    if not isinstance(pipe, transformers.TextClassificationPipeline) or pipe.tokenizer is None:
+        raise TypeError(
+            f"a transformers pipeline for {pipe.task!r} does not classify texts; pass one for 'text-classification', "
+            "with a tokenizer"
+        )
+    victim = hold_model(pipe.model, pipe.tokenizer)
+    limit = vars(pipe).get("_preprocess_params", {}).get("max_length")
+    if isinstance(limit, int):
+        victim.reader.longest = min(limit, victim.reader.longest or limit)
+    if _agrees(pipe, victim):
+        return victim
+    warnings.warn(
+        f"the transformers pipeline answers differently from its model and tokenizer ({victim.name}), so that it is "
+        "attacked by its own answers, without gradients",
+        stacklevel=2,
+    )
+    function = functools.partial(pipe, top_k=None)
+    found = FunctionVictim(function, name=victim.name)
+    # The answers name the classes in no order; the model has one.
+    same = set(found.labels) == set(victim.labels)
+    return FunctionVictim(function, labels=victim.labels, name=victim.name) if same else found
+
+
+def _agrees(pipe: Any, victim: Victim) -> bool:
+    """Whether a pipeline returns its model's logits when asked for them."""
+    try:
+        found = [pipe(text, top_k=None, function_to_apply="none") for text in PROBES]
+        rows = [{one["label"]: float(one["score"]) for one in row} for row in found]
+    except Exception:  # a pipeline of one's own may take other arguments, or return anything
+        return False
+    scores = victim.scores(PROBES)
+    if len(rows[0]) == 1:  # a single logit, which the victim has halved
+        ours, theirs = scores[:, 1:] - scores[:, :1], np.array([list(row.values()) for row in rows])
+    elif any(set(row) != set(victim.labels) for row in rows):
+        return False
+    else:
+        ours, theirs = scores, np.array([[row[label] for label in victim.labels] for row in rows])
+    apart = AGREES_HALF if "float16" in str(pipe.model.dtype) else AGREES
+    return bool(np.abs(ours - theirs).max() <= apart * (1 + np.abs(ours).max()))

@@ -1,0 +1,610 @@
+"""The main job: records, resuming, shards, figures."""
+
+import copy
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from discotext import Candidates, Space
+from discotext.attacks.attack import attack, compare, make_job, run
+from discotext.attacks.preflight import parse_budgets, parse_shard
+from discotext.attacks.task import TaskRunner
+from discotext.data import Examples
+from discotext.runs.folder import read_lines, read_settings
+from discotext.runs.merge import collect_examples, merge, write_examples
+from discotext.runs.summary import mcnemar, summarise
+from discotext.solvers import Exact, Greedy
+from discotext.text.sources import SynonymList
+from discotext.victims.function import FunctionVictim
+from tests.conftest import EMPTY_RECORD, job_for, untimed
+
+GOOD, BAD = ["good", "great", "fine", "nice"], ["bad", "poor", "awful", "weak"]
+LISTS = {word: [other for other in GOOD if other != word] for word in GOOD}
+LISTS |= {word: [other for other in BAD if other != word] for word in BAD}
+WEIGHTS = {"good": 2.0, "great": 1.5, "fine": 0.4, "nice": 0.2, "bad": -2.0, "poor": -1.2, "awful": -0.5, "weak": -0.3}
+FINDER = Candidates(SynonymList(LISTS), ())
+
+
+def scores(texts):
+    found = []
+    for text in texts:
+        words = [word.strip(".,!").lower() for word in text.split()]
+        z = sum(WEIGHTS.get(word, 0.0) for word in words) - 0.6 * (0.5 if "film" in words else 0)
+        found.append([-z, z])
+    return found
+
+
+def data(n=150, seed=0):
+    rng = random.Random(seed)
+    texts, labels = [], []
+    for number in range(n):
+        label = number % 2
+        words = [rng.choice(GOOD if label else BAD) for _ in range(rng.randint(1, 4))]
+        texts.append(f"The {' '.join(words)} film no. {number}")
+        labels.append(label)
+    return texts, labels
+
+
+SETTINGS = {"candidates": FINDER, "budget": 0.3, "chunk": 16}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare(scores, data(), ["greedy", "exact"], **SETTINGS)
+
+
+def test_every_text_has_one_record_for_each_solver_with_what_was_promised(result):
+    keys = (
+        "id text label predicted adversarial_text adversarial_predicted score adversarial_score changes words budget "
+    )
+    keys += "status solver seed space forwards backwards seconds"
+    texts, labels = data()
+    for name in ("greedy", "exact"):
+        records = result.select(name)
+        assert [record.id for record in records] == list(range(150))
+        assert [record.text for record in records] == texts
+        assert [record.label for record in records] == labels
+        for record in records:
+            assert set(keys.split()) <= set(record.as_dict())
+
+
+def test_records_are_true(result):
+    for record in result.records:
+        before, after = np.array(scores([record.text, record.adversarial_text]))
+        assert record.predicted == before.argmax()
+        assert record.adversarial_predicted == after.argmax()
+        assert len(record.changes) <= record.budget
+        text = record.text
+        for change in reversed(record.changes):
+            assert text[change.start : change.end] == change.old
+            assert change.new.lower() in LISTS[change.old.lower()]
+            text = text[: change.start] + change.new + text[change.end :]
+        assert text == record.adversarial_text
+        assert (record.status in ("reached", "fewest")) == (
+            record.predicted == record.label != record.adversarial_predicted
+        )
+        if record.status == "misclassified":
+            assert not record.changes
+
+
+def test_figures_are_what_the_records_say(result):
+    for name, row in result.summary.solvers.items():
+        records = result.select(name)
+        right = [record for record in records if record.predicted == record.label]
+        won = [record for record in right if record.adversarial_predicted != record.label]
+        assert row.original_accuracy == pytest.approx(len(right) / 150)
+        assert row.adversarial_accuracy == pytest.approx((len(right) - len(won)) / 150)
+        assert row.success_rate == pytest.approx(len(won) / len(right))
+        shares = [len(record.changes) / record.words for record in won]
+        assert row.perturbation == pytest.approx(np.mean(shares))
+        everything = [len(record.changes) / record.words for record in records]
+        assert row.perturbation_all == pytest.approx(np.mean(everything))
+        assert row.adversarial_accuracy.low <= row.adversarial_accuracy <= row.adversarial_accuracy.high
+        assert row.forwards == sum(record.forwards for record in records)
+    exact = result.summary.solvers["exact"]
+    assert exact.optimal == 1.0
+    assert exact.success_rate >= result.summary.solvers["greedy"].success_rate
+
+
+def test_a_mean_over_nothing_is_none():
+    row = summarise([])
+    assert row.success_rate is row.perturbation is row.optimal is None
+    json.dumps(row.as_dict(), allow_nan=False)
+
+
+def test_a_solver_that_is_not_in_the_run_is_named(result):
+    with pytest.raises(ValueError, match="no solver 'disco'; choose one of greedy, exact"):
+        result.select("disco")
+    with pytest.raises(ValueError, match="no solver 'foo'"):
+        result.p_value("greedy", "foo")
+
+
+def test_solvers_may_be_given_by_name_under_names_of_ones_own():
+    found = compare(scores, data(10), {"mine": "greedy", "proof": Exact()}, **SETTINGS)
+    assert list(found.summary.solvers) == ["mine", "proof"]
+    assert found.settings["solvers"]["mine"] == repr(Greedy())
+
+
+def test_mcnemar_is_the_binomial_test_on_texts_that_one_alone_breaks():
+    def records(wins):
+        status = ["improved", "reached"]
+        return [replace(EMPTY_RECORD, id=number, status=status[win]) for number, win in enumerate(wins)]
+
+    assert mcnemar(records([1, 1, 0]), records([1, 1, 0])) == 1.0
+    assert mcnemar(records([1] * 5), records([0] * 5)) == pytest.approx(2 / 32)
+    assert mcnemar(records([1, 0]), records([0, 1])) == 1.0
+
+
+def test_the_space_is_the_same_for_every_solver_and_another_with_other_candidates(result):
+    by_text = {}
+    for record in result.records:
+        by_text.setdefault(record.id, set()).add(record.space)
+    assert all(len(spaces) == 1 for spaces in by_text.values())
+    other = attack(
+        scores, data(), "greedy", **{**SETTINGS, "candidates": Candidates(SynonymList({"good": ["fine"]}), ())}
+    )
+    assert other.summary.space != result.summary.space
+
+
+def test_several_budgets_make_a_curve_that_only_falls_for_exact():
+    curve = attack(scores, data(), Exact(), candidates=FINDER, budget=[0.1, 0.3, 0.6], chunk=16)
+    left = [summary.solvers["exact"].adversarial_accuracy for summary in curve.summaries]
+    assert left == sorted(left, reverse=True)
+    assert [summary.budget for summary in curve.summaries] == [0.1, 0.3, 0.6]
+    words = attack(scores, data(), Exact(), candidates=FINDER, words=[0, 1], chunk=16)
+    assert [summary.budget for summary in words.summaries] == [0, 1]
+    assert words.summaries[0].solvers["exact"].success_rate == 0.0
+
+
+def test_a_target_is_a_class_and_texts_of_it_are_left_alone():
+    aimed = attack(scores, data(), "exact", target=1, **SETTINGS)
+    for record in aimed.records:
+        if record.label == 1:
+            assert record.status == "misclassified"
+        elif record.status in ("reached", "fewest"):
+            assert record.adversarial_predicted == 1
+
+
+# --- the folder
+
+
+def test_an_interrupted_run_ends_with_the_same_records(tmp_path):
+    whole = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
+    lines = (tmp_path / "whole" / "records.jsonl").read_bytes()
+    for cut in random.Random(0).sample(range(len(lines)), 12):
+        job = job_for(scores, data(), ["greedy", "exact"], **SETTINGS)
+        folder = tmp_path / f"cut{cut}"
+        folder.mkdir()
+        (folder / "settings.json").write_bytes((tmp_path / "whole" / "settings.json").read_bytes())
+        (folder / "records.jsonl").write_bytes(lines[:cut])
+        again = run(job, folder)
+        assert untimed(again.records) == untimed(whole.records)
+        assert untimed(read_lines(folder)) == untimed(read_lines(tmp_path / "whole"))
+
+
+def test_other_settings_into_the_same_folder_are_refused(tmp_path):
+    attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
+    with pytest.raises(ValueError, match=r"other settings: seed was 0 and is now 1"):
+        attack(scores, data(), "greedy", out=tmp_path / "r", seed=1, **SETTINGS)
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match="not empty and is not a run folder"):
+        attack(scores, data(), "greedy", out=tmp_path / "foreign", **SETTINGS)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="is a file"):
+        attack(scores, data(), "greedy", out=tmp_path / "file", **SETTINGS)
+
+
+def test_changed_data_or_another_victim_of_the_same_name_are_refused(tmp_path):
+    attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
+    with pytest.raises(ValueError, match="other settings: texts was"):
+        attack(scores, data(seed=1), "greedy", out=tmp_path / "r", **SETTINGS)
+    with pytest.raises(ValueError, match="scores the first texts differently now"):
+        attack(lambda texts: (-np.array(scores(texts))).tolist(), data(), "greedy", out=tmp_path / "r", **SETTINGS)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 20])
+def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
+    compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
+    job = job_for(scores, data(), ["greedy", "exact"], **SETTINGS)
+    folders = [tmp_path / f"s{part}" for part in range(1, parts + 1)]
+    for part, folder in enumerate(folders, start=1):
+        run(job.shard(part, parts), folder)
+    for folder in folders:
+        (folder / "records.jsonl").touch()
+    merge(folders[::-1], tmp_path / "merged")
+    assert untimed(read_lines(tmp_path / "merged")) == untimed(read_lines(tmp_path / "whole"))
+
+
+def test_shards_that_do_not_fit_are_refused(tmp_path):
+    job = job_for(scores, data(), ["greedy"], **SETTINGS)
+    run(job.shard(1, 2), tmp_path / "a")
+    with pytest.raises(ValueError, match=r"shard 2/2 is missing"):
+        merge([tmp_path / "a"], tmp_path / "m")
+    with pytest.raises(ValueError, match="give each once"):
+        merge([tmp_path / "a", tmp_path / "a"], tmp_path / "m")
+    other = job_for(scores, data(), ["exact"], **SETTINGS)
+    run(other.shard(2, 2), tmp_path / "b")
+    with pytest.raises(ValueError, match="another job"):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
+    with pytest.raises(ValueError, match="is not a run folder"):
+        merge([tmp_path / "nowhere"], tmp_path / "m")
+
+
+@pytest.mark.parametrize("shard", ["2", "0/2", "3/2", "a/b", "1/", "/1"])
+def test_a_shard_is_i_of_n(shard):
+    with pytest.raises(ValueError, match="part i of n"):
+        parse_shard(shard)
+
+
+def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_labels(tmp_path):
+    found = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "r", **SETTINGS)
+    rows = list(itertools.chain(*collect_examples(tmp_path / "r")))
+    texts, labels = data()
+    assert rows[:150] == [(text, str(label)) for text, label in zip(texts, labels, strict=True)]
+    won = {(one.adversarial_text, str(one.label)) for one in found.records if one.status in ("reached", "fewest")}
+    assert set(rows[150:]) == won
+    assert won
+    for ending in (".jsonl", ".csv", ".tsv"):
+        write_examples(rows, tmp_path / f"a{ending}")
+        from discotext.data.files import read_examples
+
+        again = read_examples(tmp_path / f"a{ending}")
+        assert list(again.texts) == [text for text, _ in rows]
+    with pytest.raises(ValueError, match=r"\.jsonl, \.csv or \.tsv"):
+        write_examples(rows, tmp_path / "a.txt")
+    (tmp_path / "r" / "summary.json").unlink()
+    whole = (tmp_path / "r" / "records.jsonl").read_bytes()
+    (tmp_path / "r" / "records.jsonl").write_bytes(b"".join(whole.splitlines(keepends=True)[:100]))
+    with pytest.warns(UserWarning, match="not finished: 100 of 300"):
+        collect_examples(tmp_path / "r")
+
+
+# --- things that go wrong
+
+
+def test_a_victim_that_fails_on_one_text_costs_that_text_alone():
+    def touchy(texts):
+        if any("no. 7" in text for text in texts):
+            raise RuntimeError("seven")
+        return scores(texts)
+
+    found = attack(FunctionVictim(touchy), data(40), "greedy", **SETTINGS)
+    failed = [one for one in found.records if one.status == "failed"]
+    assert [one.id for one in failed] == [7]
+    assert "seven" in failed[0].error
+    others = [one for one in attack(scores, data(40), "greedy", **SETTINGS).records if one.id != 7]
+    # Those that were in one call with it were asked once more, each alone.
+    mine = [one for one in found.records if one.id != 7]
+    assert all(one.forwards >= other.forwards for one, other in zip(mine, others, strict=True))
+    known = {"forwards": 0, "flipped_after": None, "tolerance": 0.0}
+    assert untimed(replace(one, **known) for one in mine) == untimed(replace(one, **known) for one in others)
+
+
+def test_a_victim_that_breaks_down_is_not_called_broken_by_the_attack():
+    calls = []
+
+    def tiring(texts):
+        calls.append(1)
+        if len(calls) > 4:
+            raise RuntimeError("tired")
+        return scores(texts)
+
+    found = attack(FunctionVictim(tiring), data(10), "greedy", **SETTINGS)
+    row = found.summary.solvers["greedy"]
+    assert row.failed > 0
+    assert row.adversarial_accuracy == row.original_accuracy
+
+
+def test_a_victim_that_answers_by_chance_gives_no_successes_without_a_change():
+    rng = np.random.default_rng(0)
+    found = attack(lambda texts: rng.normal(size=(len(texts), 2)), data(60), "greedy", **SETTINGS)
+    for record in found.records:
+        assert record.changes or record.status not in ("reached", "fewest")
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [([0, 5], "5"), ([1, 2], "2"), (["A", "B", "C"], "the label is 'A'")],
+)
+def test_labels_the_victim_does_not_have_are_refused(labels, says):
+    texts = [f"a good film {label}" for label in labels]
+    with pytest.raises(ValueError, match=says):
+        attack(scores, (texts, labels), "greedy", **SETTINGS)
+
+
+def test_texts_of_one_class_can_be_attacked_and_names_are_taken_in_order():
+    assert len(attack(scores, (["a good film"], [1]), "greedy", **SETTINGS).records) == 1
+    named = attack(scores, (["a bad film", "a good film"], ["negative", "positive"]), "greedy", **SETTINGS)
+    assert [record.predicted == record.label for record in named.records] == [True, True]
+
+
+def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match=r"disco needs gradients.*greedy"):
+        attack(scores, data(), "disco", out=tmp_path / "r", surrogate="none", **SETTINGS)
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"solver": "best"}, "there is no solver 'best'"),
+        ({"budget": 0}, "above 0"),
+        ({"budget": "many"}, "many"),
+        ({"words": -1}, "0 or more"),
+        ({"target": 5}, "choose one of 0, 1"),
+        ({"limit": 0}, "1 or more"),
+    ],
+)
+def test_wrong_settings_are_refused_in_a_sentence(given, says):
+    with pytest.raises(ValueError, match=says):
+        attack(scores, data(), **{"candidates": FINDER, **given})
+
+
+@pytest.mark.parametrize("given", [Greedy, 3, object()])
+def test_what_is_no_solver_is_refused_in_a_sentence(given):
+    for solvers in ([given], {"mine": given}):
+        with pytest.raises(
+            TypeError, match=r"pass an instance: Greedy\(\)|is not a solver; pass one such as Greedy\(\)"
+        ):
+            compare(scores, data(20), solvers, candidates=FINDER)
+
+
+@pytest.mark.parametrize("name", ["candidates", "out", "watch", "executor"])
+def test_a_parameter_of_another_type_is_refused_in_a_sentence(name):
+    with pytest.raises(TypeError, match=f"^{name} is 3; pass "):
+        attack(scores, data(20), **{"candidates": FINDER, name: 3})
+
+
+def test_solvers_have_names():
+    with pytest.raises(ValueError, match="given twice"):
+        compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)
+    found = compare(scores, data(20), {"mine": Greedy()}, candidates=FINDER)
+    assert {one.solver for one in found.records} == {"mine"}
+    assert [str(one) for one in parse_budgets([0.1, "0.25"], None)] == ["0.1", "0.25"]
+
+
+# --- the command line
+
+VICTIM = """
+WEIGHTS = {weights}
+import time
+from dataclasses import replace
+def scores(texts):
+    time.sleep({pause})
+    worth = lambda text: sum(WEIGHTS.get(word.strip('.,!').lower(), 0.0) for word in text.split()) - 0.3
+    return [[-worth(text), worth(text)] for text in texts]
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "victim.py").write_text(VICTIM.format(weights=WEIGHTS, pause=0.0))
+    (tmp_path / "slow.py").write_text(VICTIM.format(weights=WEIGHTS, pause=0.02))
+    texts, labels = data(200)
+    rows = (json.dumps({"text": text, "label": label}) for text, label in zip(texts, labels, strict=True))
+    (tmp_path / "data.jsonl").write_text("\n".join(rows))
+    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
+    return tmp_path
+
+
+def discotext(place, *arguments, **more):
+    command = [sys.executable, "-m", "discotext", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=place, **more)
+
+
+ATTACK = ["py:victim.py:scores", "data.jsonl", "--synonyms", "lists.json", "--budget", "0.3"]
+
+
+def test_the_command_prints_one_object_with_the_promised_keys(place):
+    done = discotext(place, "compare", *ATTACK, "--solver", "greedy", "--solver", "left_to_right", "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert {"victim", "data", "seed", "n", "budget", "space", "solvers"} <= set(summary)
+    assert list(summary["solvers"]) == ["greedy", "left-to-right"]
+    keys = (
+        "original_accuracy adversarial_accuracy success_rate perturbation perturbation_all forwards backwards seconds "
+    )
+    keys += "victim_seconds optimal original_accuracy_low adversarial_accuracy_high success_rate_low"
+    assert set(keys.split()) <= set(summary["solvers"]["greedy"])
+    assert summary["n"] == 200
+    several = discotext(place, "attack", *ATTACK, "--budget", "0.5", "--limit", "20", "--json")
+    assert [json.loads(line)["budget"] for line in several.stdout.splitlines()] == [0.3, 0.5]
+
+
+def test_the_command_attacks_augments_and_merges(place):
+    for part in (1, 2):
+        done = discotext(place, "attack", *ATTACK, "--shard", f"{part}/2", "--out", f"s{part}")
+        assert done.returncode == 0, done.stderr
+    done = discotext(place, "merge", "s1", "s2", "--out", "whole")
+    assert done.returncode == 0, done.stderr
+    assert "200 texts" in done.stdout
+    done = discotext(place, "augment", "whole", "--out", "more.csv")
+    assert done.returncode == 0, done.stderr
+    assert (place / "more.csv").exists()
+    assert read_settings(place / "whole")["shard"] == "1/1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "2"], 1, "above 0 and up to 1"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "0.1", "--words", "1"], 1, "both given"),
+        (["attack", "py:victim.py:nothing", "data.jsonl"], 1, "nothing"),
+        (["attack", "py:victim.py:scores", "no.jsonl"], 1, "no.jsonl"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco", "--surrogate", "none"], 1, "gradients"),
+        (["attack", "py:victim.py:scores", "data.jsonl", "--shard", "3/2"], 1, "i/n"),
+        (["attack", "py:victim.py:scores"], 2, "Missing argument"),
+        (["compare", "py:victim.py:scores", "data.jsonl"], 2, "--solver"),
+        (["merge", "nowhere", "--out", "m"], 1, "is not a run folder"),
+        (["augment", "nowhere", "--out", "m.csv"], 1, "is not a run folder"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(place, arguments, status, says):
+    done = discotext(place, *arguments)
+    assert done.returncode == status
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    if status == 1:
+        assert len(done.stderr.strip().splitlines()) <= 3
+
+
+def test_killed_at_random_moments_and_resumed_the_records_are_those_of_one_run(place):
+    command = [
+        "compare",
+        "py:slow.py:scores",
+        *ATTACK[1:],
+        "--solver",
+        "greedy",
+        "--solver",
+        "exact",
+        "--out",
+        "killed",
+    ]
+    rng = random.Random(3)
+    for _ in range(3):
+        running = subprocess.Popen([sys.executable, "-m", "discotext", *command], cwd=place, stderr=subprocess.DEVNULL)
+        # At some moment before the next unit is written, or the one after that.
+        there, records = rng.randrange(1, 9_000), place / "killed" / "records.jsonl"
+        before = records.stat().st_size if records.exists() else 0
+        while running.poll() is None and not (records.exists() and records.stat().st_size > before + there):
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.2))
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+    done = discotext(place, *command)
+    assert done.returncode == 0, done.stderr
+    once = discotext(place, *command[:-1], "once")
+    assert once.returncode == 0, once.stderr
+    assert untimed(read_lines(place / "killed")) == untimed(read_lines(place / "once"))
+    assert os.path.exists(place / "killed" / "summary.json")
+
+
+def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path):
+    torch = pytest.importorskip("torch")
+    from discotext.attacks import paper
+    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
+
+    torch.manual_seed(0)
+    words = [*GOOD, *BAD, "the", "film", "wonderful", "terrible"]
+    network = Network(Shape("lstm", 2, 8, hidden=8))
+    victim = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("negative", "positive"))
+    victim.save(tmp_path / "victims" / "lstm_imdb")
+    monkeypatch.setattr(paper, "load_split", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))
+    found = paper.reproduce(tmp_path, ["imdb"], per_class=5, texts=16)
+    rows = paper.make_table(found)
+    methods = [*paper.list_methods(), "the paper's disco", "the paper's greedy"]
+    whole = [method for method in methods if method != "greedy"]  # greedy is too slow for more than the sample
+    assert [row["method"] for row in rows] == methods + whole
+    assert [row.get("n") for row in rows] == [10] * 7 + [None] * 2 + [16] * 6 + [None] * 2
+    assert rows[len(methods) - 2]["adversarial_accuracy"] == 0.18
+    again = paper.reproduce(tmp_path, ["imdb"], per_class=5, texts=16)
+    assert [untimed(row.sample + row.rest) for row in again] == [untimed(row.sample + row.rest) for row in found]
+
+
+def test_more_texts_hold_the_papers_sample_and_as_many_of_each_class_as_there_are(monkeypatch):
+    from discotext.attacks import paper
+
+    labels = [0] * 50 + [1] * 30 + [2] * 4
+    texts = [f"text {number}" for number in range(84)]
+    monkeypatch.setattr(paper, "load_split", lambda name, split: Examples.of(texts, labels, names=["a", "b", "c"]))
+    parts = paper.draw_samples("trec", 10, 60, seed=3)
+    assert np.bincount(parts["sample"].labels).tolist() == [10, 10, 4]
+    assert np.bincount(parts["sample"].labels)[2] + len(parts["rest"]) == 60 - 20
+    assert np.bincount(np.concatenate([parts["sample"].labels, parts["rest"].labels])).tolist() == [28, 28, 4]
+    assert not set(parts["sample"].texts) & set(parts["rest"].texts)
+    assert "rest" not in paper.draw_samples("trec", 10, 20, seed=3)
+
+
+def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
+    texts, labels = data(20)
+    any_word = Candidates(SynonymList({word: [*GOOD, *BAD] for word in [*GOOD, *BAD]}), ())
+    short = attack(scores, (texts, labels), "left-to-right", budget=0.5, candidates=any_word)
+    job = job_for(scores, (texts, labels), ["left-to-right"], budget=0.5, candidates=any_word)
+    long = run(replace(job, to_the_end=True))
+    for one, other in zip(short.records, long.records, strict=True):
+        assert len(other.changes) >= len(one.changes)
+        flipped = other.adversarial_predicted != other.label
+        assert (other.status in ("reached", "misclassified")) == flipped
+    assert sum(len(r.changes) for r in long.records) > sum(len(r.changes) for r in short.records)
+
+
+def test_a_p_value_is_of_one_budget_at_a_time():
+    settings = {key: value for key, value in SETTINGS.items() if key not in ("budget", "words")}
+    both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
+    with pytest.raises(ValueError, match="choose one, as budget=1"):
+        both.p_value("greedy", "exact")
+    with pytest.raises(ValueError, match="budget is 3, but the run has 1, 2"):
+        both.p_value("greedy", "exact", budget=3)
+    for words in (1, 2):
+        alone = compare(scores, data(), ["greedy", "exact"], words=words, **settings)
+        assert both.p_value("greedy", "exact", budget=words) == alone.p_value("greedy", "exact")
+
+
+def test_chunks_hold_every_text_once_and_of_each_window_the_longest_first():
+    texts = ["word " * (1 + (7 * number) % 23) + f"no. {number}" for number in range(300)]
+    made = job_for(
+        scores,
+        (texts, [0, 1] * 150),
+        ["greedy"],
+        words=None,
+        limit=None,
+        seed=0,
+        target=None,
+        **SETTINGS | {"chunk": 7},
+    )
+    assert sorted(number for chunk in made.chunks for number in chunk) == list(range(300))
+    assert [len(chunk) for chunk in made.chunks] == [7] * 42 + [6]
+    for start in range(0, 43, 16):  # the window of sixteen chunks
+        window = made.chunks[start : start + 16]
+        assert {number // (7 * 16) for chunk in window for number in chunk} == {start // 16}
+        for longer, shorter in itertools.pairwise(window):
+            assert min(len(texts[number]) for number in longer) >= max(len(texts[number]) for number in shorter)
+        assert all(chunk == tuple(sorted(chunk)) for chunk in window)
+
+
+def test_what_a_worker_gets_is_the_job_without_texts():
+    made = job_for(scores, data(), ["greedy"], **SETTINGS)
+    sent = copy.copy(made)  # copied as it is sent, by __getstate__
+    assert sent.examples.texts == ()
+    unit = made.units[1]
+    assert untimed(TaskRunner(sent).run(made.task(unit))) == untimed(TaskRunner(made).run(made.task(unit)))
+
+
+def test_a_search_space_is_built_once_for_all_solvers_and_budgets(monkeypatch):
+    built = []
+    usual = Space.of.__func__
+
+    def count(cls, texts, *arguments, **more):
+        built.append(len(texts))
+        return usual(cls, texts, *arguments, **more)
+
+    monkeypatch.setattr(Space, "of", classmethod(count))
+    settings = {**SETTINGS, "budget": [0.1, 0.3, 0.6]}
+    compare(scores, data(32), ["greedy", "exact", "random"], **settings)
+    assert built == [16, 16]
+
+
+def test_describing_a_job_asks_the_victim_nothing():
+    asked = []
+
+    def counting(texts):
+        asked.append(len(texts))
+        return scores(texts)
+
+    job = make_job(counting, data(20), ["greedy"], budgets=parse_budgets(0.3, None), candidates=FINDER).identify()
+    before = len(asked)
+    assert job.settings["n"] == 20
+    assert job.units
+    assert job.identify() is job
+    assert len(asked) == before

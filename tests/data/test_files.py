@@ -1,0 +1,350 @@
+"""Files, folders and standard input are read as written, and an error names the line."""
+
+import gzip
+import io
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discotext.data import Examples, load_data, make_examples
+from discotext.data.columns import Columns
+from discotext.data.files import find_separator, read_examples, read_table
+from discotext.data.registry import read_texts
+from discotext.victims.examples import load_examples
+from discotext.victims.registry import load_victim
+from tests.data.writers import write, write_folders, write_saved
+
+ODD = [
+    'He said "no".',
+    "two\nlines",
+    "a\ttab, a comma",
+    "😀 naïve — ½",
+    "  spaces  ",
+    "' ; \\ | \r\n end",
+    "#39; <br />",
+]
+NAMES = ["good", "bad", "good", "bad", "so, so", "good", "bad"]
+TEXTS = ["A fine film.", "A dull, awful film", "Größe ½", "Great fun"]
+LABELS = ["positive", "negative", "negative", "positive"]
+ROWS = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+PAIRS = sorted(zip(TEXTS, LABELS, strict=True))
+
+
+def make_victim(*labels):
+    def answer(texts):
+        return [[0.0, 1.0] for _ in texts]
+
+    answer.labels = labels
+    return load_victim(answer)
+
+
+def fits(found: Examples) -> bool:
+    return found.texts == tuple(TEXTS) and [found.names[label] for label in found.labels] == LABELS
+
+
+def in_order(found: Examples) -> list[tuple[str, str]]:
+    return sorted((text, found.names[label]) for text, label in zip(found.texts, found.labels.tolist(), strict=True))
+
+
+# --- what is written is read
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_what_is_written_is_read(tmp_path, ending):
+    path = write(tmp_path / f"odd{ending}", ODD, NAMES)
+    found = read_examples(path)
+    assert found.texts == tuple(ODD)
+    assert [found.names[label] for label in found.labels] == NAMES
+    assert found.source == str(path)
+    other = write(tmp_path / f"other{ending}", ODD, [1, 0, 1, 0, 2, 1, 0], ("Body", "y"))
+    assert load_data(other, text_column="body", label_column="y").labels.tolist() == [1, 0, 1, 0, 2, 1, 0]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=8))
+def test_any_text_survives_csv_and_json(tmp_path_factory, texts):
+    texts = [f"x{text}" for text in texts]
+    labels = [row % 2 for row in range(len(texts))]
+    folder = tmp_path_factory.mktemp("any")
+    for ending in (".csv", ".jsonl"):
+        assert read_examples(write(folder / f"any{ending}", texts, labels)).texts == tuple(texts)
+
+
+def test_a_very_long_text_is_read(tmp_path):
+    found = read_examples(write(tmp_path / "long.csv", ["a " * 200_000, "b"], [0, 1]))
+    assert len(found.texts[0]) == 400_000
+
+
+def csv_of(separator=","):
+    lines = [["text", "label"], *zip([TEXTS[0], f'"{TEXTS[1]}"', *TEXTS[2:]], LABELS, strict=True)]
+    return "".join(separator.join(line) + "\n" for line in lines).encode()
+
+
+JSON_LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+COLUMNS = {"text": TEXTS, "label": LABELS}
+FORMS = {
+    "some.csv.gz": gzip.compress(csv_of()),
+    "some.TSV.gz": gzip.compress(csv_of("\t")),
+    "some.jsonl.gz": gzip.compress(JSON_LINES),
+    "some.ndjson": JSON_LINES,
+    "list.json": json.dumps(ROWS, indent=1).encode(),
+    "list.json.gz": gzip.compress(b"\xef\xbb\xbf" + json.dumps(ROWS).encode()),
+    "columns.json": json.dumps(COLUMNS).encode(),
+    "frame.json": json.dumps({name: dict(enumerate(column)) for name, column in COLUMNS.items()}).encode(),
+    "data.json": json.dumps({"version": 1, "data": ROWS}).encode(),
+    "lines.json": JSON_LINES,
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_file_gives_the_same_examples(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(FORMS[name])
+    assert fits(load_data(path))
+    assert list(read_texts(path)) == TEXTS  # for train-lm
+
+
+def test_what_pandas_writes_is_read(tmp_path):
+    frame = pytest.importorskip("pandas").DataFrame(COLUMNS)
+    frame.to_csv(tmp_path / "a.csv.gz", index=False)
+    frame.to_json(tmp_path / "a.json")
+    frame.to_json(tmp_path / "b.jsonl.gz", orient="records", lines=True)
+    assert all(fits(load_data(path)) for path in tmp_path.iterdir())
+
+
+def test_a_table_says_whether_it_is_plain_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one\n\ntwo\n")
+    found = read_table(path)
+    assert (found.texts, found.labels, found.place(1), found.plain) == (["one", "two"], None, "line 3", True)
+
+
+# --- errors
+
+# Each with what the message must have: the line and what is wrong there.
+BAD = {
+    "empty.csv": (b"", "is empty"),
+    "empty.jsonl": (b"\n\n", "is empty"),
+    "header.csv": (b"text,label\n", "no rows"),
+    "ending.doc": (b"a", "'.doc'"),
+    "plain.txt": (b"a text\n", "without labels"),
+    "blank.txt": (b"\n \n", "is empty"),
+    "gz.gz": (b"a", "'.gz'"),
+    "cut.csv.gz": (gzip.compress(b"text,label\n" + b"a film,1\nb film,0\n" * 999)[:60], "damaged"),
+    "not.jsonl.gz": (b"plain", "line 1|damaged"),
+    "blank.csv.gz": (gzip.compress(b"text,label\na,1\n ,0\n,\n"), "line 3|blank"),
+    "broken.json": (b'[{"text": "a",\n  "label": }]', "line 2|character 12"),
+    "latin.json": (b'[{"text": "a",\n"label": "\xff"}]', "line 2|byte 11"),
+    "empty.json": (b"[]", "no rows"),
+    "number.json": (b"3", "no rows"),
+    "items.json": (b'[{"text": "a", "label": 1}, {"text": "b"}]', "item 2|'label'"),
+    "list.json": (b'[["a", 1]]', "item 1|a list"),
+    "deep.json": (b"[" * 200_000, "JSON"),
+    "uneven.json": (b'{"text": ["a", "b"], "label": [1]}', "'text' and 'label'"),
+    "item.json": (b'{"data": [{"text": "a", "label": 1}%s]}' % (b', {"text": " ", "label": 0}' * 2), "item 2|blank"),
+    "noending": (b"a", "no extension"),
+    "latin.csv": (b"text,label\nna\xefve,1\n", "line 2|byte 3"),
+    "latin.jsonl": (b'{"text": "\xff", "label": 1}\n', "line 1|byte 11"),
+    "utf16.csv": ("text,label\na,0\n".encode("utf-16"), "UTF-8"),
+    "twice.csv": (b"text,label,text\na,1,b\n", "'text'"),
+    "none.csv": (b"body,label\na,1\n", "'body', 'label'|--text-column"),
+    "semicolons.csv": (b"text;label\na;0\n", "semicolons"),
+    "tabs.csv": (b"text\tlabel\na\t0\n", "tabs"),
+    "commas.tsv": (b"text,label\na,0\n", "commas"),
+    "return.csv": (b"text,label\ra,0\rb,1\r", "carriage return"),
+    "short.csv": (b"text,label\na,1\nb\n", "line 3|1 fields"),
+    "long.tsv": (b"text\tlabel\na\tb\t1\n", "line 2|3 fields"),
+    "quotes.csv": (b'text,label\na,1\n"b,0\nc,1\n', "line 3|quotes"),
+    "inner.csv": (b'text,label\n"a" b,1\n', "line 2|quotes"),
+    "nul.csv": (b"text,label\na\0,1\n", "line 2|NUL"),
+    "blank.csv": (b'text,label\n"a\nb",1\n ,0\n ,0\n', "line 4|blank|2 of 3"),
+    "gap.csv": (b"text,label\na,\nb,1\n", "line 2|missing"),
+    "nan.csv": (b"text,label\na,nan\nb,1\n", "line 2|missing"),
+    "mixed.csv": (b"text,label\na,0\nb,bad\n", "line 3|'bad'"),
+    "half.csv": (b"text,label\na,0\nb,0.5\n", "line 3|'0.5'"),
+    "one.csv": (b"text,label\na,1\nb,1\n", "one class, '1'"),
+    "broken.jsonl": (b'{"text": "a", "label": 1}\n{"text": "b",\n', "line 2|JSON"),
+    "deep.jsonl": (b"[" * 200_000, "line 1"),
+    "list.jsonl": (b'[{"text": "a"}]\n', "line 1|a list"),
+    "none.jsonl": (b"null\n", "line 1|null"),
+    "key.jsonl": (b'{"text": "a", "label": 1}\n\n{"text": "b"}\n', "line 3|'label'"),
+    "null.jsonl": (b'{"text": null, "label": 1}\n', "line 1|blank"),
+    "number.jsonl": (b'{"text": 5, "label": 1}\n', "line 1|is 5, of type int"),
+    "object.jsonl": (b'{"text": {"text": "a"}, "label": 1}\n', "line 1|of type dict"),
+    "nan.jsonl": (b'{"text": "a", "label": NaN}\n', "line 1|missing"),
+    "listed.jsonl": (b'{"text": "a", "label": [1]}\n', "line 1|[1]"),
+    "bool.jsonl": (b'{"text": "a", "label": true}\n', "one class, 'True'"),
+    "negative.jsonl": (b'{"text": "a", "label": 0}\n{"text": "b", "label": -1}\n', "line 2|-1"),
+    "broken.parquet": (b"PAR1 but not really", "valid .parquet"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_an_error_about_a_file_is_one_line_and_names_the_line(tmp_path, name):
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    content, says = BAD[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=name) as caught:
+        load_data(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    for part in says.split("|"):
+        assert part in message
+
+
+def test_an_error_about_a_parquet_file_names_the_row(tmp_path):
+    path = write(tmp_path / "some.parquet", ["a", None, "b"], [0, 1, None])
+    with pytest.warns(UserWarning, match="row 2"), pytest.raises(ValueError, match="row 3"):
+        read_examples(path)
+
+
+def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = write(tmp_path / "some.parquet", ["a", "b"], [0, 1])
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    with pytest.raises(ImportError, match=r"\[parquet\]"):
+        read_examples(path)
+
+
+# --- folders
+
+
+def test_a_folder_of_text_files_by_class_is_read(tmp_path):
+    folder = write_folders(tmp_path / "reviews", TEXTS, LABELS)
+    (folder / ".git").mkdir()
+    assert in_order(load_data(folder)) == PAIRS
+    assert load_examples(make_victim("POSITIVE", "NEGATIVE"), folder).names[0] == "POSITIVE"
+    (folder / "positive" / "notes.md").write_text("x")
+    (folder / "unsup").mkdir()
+    (folder / "unsup" / "1.txt").write_text("no label")
+    with pytest.warns(UserWarning, match="left out") as told:
+        assert in_order(load_data(folder)) == PAIRS
+    said = " ".join(str(one.message) for one in told)
+    assert "unsup" in said
+    assert "1 files" in said
+
+
+def test_a_folder_with_splits_takes_test_and_says_so(tmp_path):
+    write_folders(tmp_path / "train", ["Other", "Texts"], ["positive", "negative"])
+    write_folders(tmp_path / "test", TEXTS, LABELS)
+    with pytest.warns(UserWarning, match="test is read"):
+        assert in_order(load_data(tmp_path)) == PAIRS
+    with pytest.warns(UserWarning, match="train is read"):
+        assert len(load_data(tmp_path, split="train")) == 2
+    assert len(load_data(tmp_path / "train")) == 2
+    (tmp_path / "test").rename(tmp_path / "dev")
+    with pytest.raises(ValueError, match="dev, train"):
+        load_data(tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("content", "says"), [(b"na\xefve", "byte 3"), (b" \n", "blank")])
+def test_a_message_about_a_folder_names_the_file(tmp_path, content, says):
+    write_folders(tmp_path, TEXTS, LABELS)
+    (tmp_path / "positive" / "0.txt").write_bytes(content)
+    with pytest.raises((ValueError, UserWarning), match=f"positive/0.txt: .*{says}"):
+        load_data(tmp_path)
+
+
+def test_a_saved_data_set_is_read_by_its_class_names(tmp_path):
+    folder = write_saved(tmp_path / "a", TEXTS, [1, 0, 0, 1], ["neg", "pos"])
+    assert load_data(folder).names == ("neg", "pos")
+    assert load_examples(make_victim("POSITIVE", "NEGATIVE"), folder).labels.tolist() == [0, 1, 1, 0]
+    assert load_examples(make_victim("LABEL_0", "LABEL_1"), folder).labels.tolist() == [1, 0, 0, 1]
+    with pytest.raises(ValueError, match=r"neg, pos, .* ham, spam.*neg=CLASS"):
+        load_examples(make_victim("ham", "spam"), folder)
+    mapped = Columns(rename={"neg": "spam", "pos": "ham"})
+    assert load_examples(make_victim("ham", "spam"), folder, mapped).labels.tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ("{", "save_to_disk"),
+        ('{"_data_files": [{"filename": "../secret.arrow"}]}', "state.json"),
+        ('{"_data_files": [{"filename": "none.arrow"}]}', "none.arrow"),
+        ('{"_data_files": []}', "state.json"),
+    ],
+)
+def test_a_damaged_saved_data_set_is_told_in_a_sentence(tmp_path, state, says):
+    folder = write_saved(tmp_path / "a", TEXTS, LABELS)
+    assert fits(load_data(folder))
+    (folder / "state.json").write_text(state)
+    with pytest.raises(ValueError, match=says):
+        load_data(folder)
+
+
+def test_what_datasets_saves_is_read(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    feature = datasets.ClassLabel(names=["negative", "positive"])
+    features = datasets.Features({"text": datasets.Value("string"), "label": feature})
+    numbers = [feature.str2int(label) for label in LABELS]
+    one = datasets.Dataset.from_dict({"text": TEXTS, "label": numbers}, features=features)
+    one.save_to_disk(tmp_path / "one")
+    assert fits(load_data(tmp_path / "one"))
+    assert fits(make_examples(one))
+    assert make_examples(one, names=("POSITIVE", "NEGATIVE")).labels.tolist() == [0, 1, 1, 0]
+    # A selection of rows is what counts, not the whole table behind it.
+    one.select([3, 1]).save_to_disk(tmp_path / "some")
+    assert load_data(tmp_path / "some").texts == (TEXTS[3], TEXTS[1])
+    both = datasets.DatasetDict({"train": one.select([0, 1]), "test": one})
+    with pytest.raises(ValueError, match="'train', 'test'"):
+        make_examples(both)
+    both.save_to_disk(tmp_path / "both")
+    with pytest.warns(UserWarning, match="test is read"):
+        assert fits(load_data(tmp_path / "both"))
+    assert len(load_data(tmp_path / "both" / "train")) == 2
+    one.to_parquet(str(tmp_path / "one.parquet"))
+    assert load_examples(make_victim("POSITIVE", "NEGATIVE"), tmp_path / "one.parquet").labels.tolist() == [0, 1, 1, 0]
+
+
+# --- standard input
+
+
+def on_standard_input(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [csv_of(), csv_of("\t"), JSON_LINES, b"\n\n" + csv_of(), b"\xef\xbb\xbf" + csv_of(), json.dumps(ROWS).encode()],
+    ids=["csv", "tsv", "json lines", "blank lines", "mark", "json"],
+)
+def test_tables_come_from_standard_input(monkeypatch, content):
+    on_standard_input(monkeypatch, content)
+    assert fits(load_data("-"))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"A fine film.\n", "plain text"), (b"", "is empty"), (b'{"text": "a", "label": 1}\n{"text": "b"\n', "line 2")],
+)
+def test_what_is_wrong_with_standard_input_is_told(monkeypatch, content, says):
+    on_standard_input(monkeypatch, content)
+    with pytest.raises(ValueError, match=f"standard input.*{says}"):
+        load_data("-")
+
+
+@pytest.mark.parametrize(
+    ("first", "separator"),
+    [
+        ("text,label", ","),
+        ('"Text","Label"', ","),
+        ("id\ttext", "\t"),
+        ("text;label", ","),  # which then says what a table with semicolons needs
+        ("text", ","),
+        ("A text, with a label", None),
+        ("Review: it was fine.", None),
+        ("Fine", None),
+    ],
+)
+def test_a_first_line_of_column_names_is_told_from_text(first, separator):
+    assert find_separator(first) == separator
+    assert find_separator("body,y", ("body", None)) == ","

@@ -1,0 +1,56 @@
+"""Writes the same texts and labels in every form that is read."""
+
+import csv
+import gzip
+import json
+
+import pytest
+
+
+def write(path, texts, labels, columns=("text", "label")):
+    """A table; the ending decides the format."""
+    if path.suffix == ".gz":
+        plain = write(path.with_suffix(""), texts, labels, columns)
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+        plain.unlink()
+    elif path.suffix == ".jsonl":
+        lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in zip(texts, labels, strict=True)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(dict(zip(columns, (list(texts), list(labels)), strict=True))))
+    elif path.suffix == ".parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        import pyarrow
+
+        parquet.write_table(pyarrow.table({columns[0]: texts, columns[1]: labels}), path)
+    else:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t")
+            writer.writerows([columns, *zip(texts, labels, strict=True)])
+    return path
+
+
+def write_folders(path, texts, labels):
+    """A folder of text files for each class."""
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        (path / str(label)).mkdir(parents=True, exist_ok=True)
+        (path / str(label) / f"{number:06}.txt").write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def write_saved(path, texts, labels, names=None):
+    """A folder as `save_to_disk` writes it. names: of the classes, where the labels are numbers."""
+    arrow = pytest.importorskip("pyarrow")
+    path.mkdir(parents=True)
+    features = {"text": {"dtype": "string", "_type": "Value"}, "label": {"names": names, "_type": "ClassLabel"}}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})} if names else None
+    table = arrow.table({"text": arrow.array(texts).dictionary_encode(), "label": labels})
+    table = table.replace_schema_metadata(metadata)
+    with arrow.ipc.new_stream(path / "data.arrow", table.schema) as stream:
+        stream.write_table(table)
+    (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
+    return path
+
+
+WRITERS = {f"some.{ending}": write for ending in ("csv", "jsonl", "parquet", "csv.gz", "json")}
+WRITERS |= {"folders": write_folders, "saved": write_saved}

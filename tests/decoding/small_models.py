@@ -1,0 +1,115 @@
+"""Small language models and networks for tests of decoding."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from discotext.decoding.network import Alternative, Network
+from discotext.models.kneser_ney import train_kneser_ney
+from discotext.models.model import LanguageModel, MixtureModel, SequentialModel
+
+WORDS = ["a", "the", "good", "bad", "film", "plot", "was", "is", "it", "so"]
+
+
+def make_ngram(order: int = 3, seed: int = 0):
+    """An n-gram model of random sentences."""
+    rng = np.random.default_rng(seed)
+    sentences = [[str(word) for word in rng.choice(WORDS[:-1], size=rng.integers(1, 8))] for _ in range(60)]
+    return train_kneser_ney(sentences, order=order, least=1)
+
+
+class OnlyWhole(LanguageModel):
+    """A model that can do no more than score sentences."""
+
+    name = "whole"
+
+    def __init__(self, model) -> None:
+        self.model = model
+
+    def score(self, sentences):
+        return self.model.score(sentences)
+
+    def knows(self, word):
+        return self.model.knows(word)
+
+
+class OnlySequential(SequentialModel):
+    """A model that reads from left to right, and does not say what it looks at."""
+
+    name = "sequential"
+
+    def __init__(self, model, *, keys: bool = True) -> None:
+        self.model, self.keys = model, keys
+        self.start, self.extend, self.finish = model.start, model.extend, model.finish
+
+    def score(self, sentences):
+        return self.model.score(sentences)
+
+    def knows(self, word):
+        return self.model.knows(word)
+
+    def start(self, count): ...
+
+    def extend(self, states, parents, tokens): ...
+
+    def finish(self, states): ...
+
+    def recombine(self, states):
+        return self.model.recombine(states) if self.keys else None
+
+
+class Lengths(MixtureModel):
+    """A model that likes a certain number of letters: −(letters − wanted)² / 10, mixed by letters."""
+
+    name = "lengths"
+    exact_at_vertices = True
+
+    def __init__(self, wanted: float = 9.0) -> None:
+        self.wanted = wanted
+
+    def knows(self, word):
+        return True
+
+    def score(self, sentences):
+        letters = np.array([sum(len(token.word) for token in sentence) for sentence in sentences])
+        return -((letters - self.wanted) ** 2) / 10
+
+    def prepare(self, networks):
+        # A phrase is split into words, without its spaces.
+        return [
+            np.array([len(token.word.replace(" ", "")) for row in network for token in row], dtype=float)
+            for network in networks
+        ]
+
+    def relaxed(self, prepared, problems, alpha):
+        scores, slopes, begin = np.empty(len(problems)), np.empty(len(alpha)), 0
+        for row, problem in enumerate(problems.tolist()):
+            letters = prepared[problem]
+            here = slice(begin, begin + len(letters))
+            total = letters @ alpha[here]
+            scores[row] = -((total - self.wanted) ** 2) / 10
+            slopes[here] = -(total - self.wanted) / 5 * letters
+            begin += len(letters)
+        return scores, slopes
+
+
+@st.composite
+def networks(draw, *, skips: bool = True, spans: bool = False, forbidden: bool = True) -> Network:
+    """Any small network."""
+    size = draw(st.integers(0, 5))
+    words = [*WORDS, "a good", *([""] if skips else [])]
+    scores = st.floats(-4, 0, width=16)
+    positions = []
+    for position in range(size):
+        picked = draw(st.lists(st.sampled_from(words), min_size=1, max_size=3, unique=True))
+        row = [Alternative(word, draw(scores)) for word in picked]
+        if forbidden and len(row) > 1 and draw(st.integers(0, 4)) == 0:
+            row[draw(st.integers(0, 1))] = Alternative(row[0].word + "x", -np.inf)
+        if spans and size - position > 1 and draw(st.booleans()):
+            row.append(Alternative("wide", draw(scores), draw(st.integers(2, size - position))))
+        positions.append(tuple({one.word: one for one in row}.values()))
+    return Network("n", tuple(positions))
+
+
+__all__ = ["WORDS", "Lengths", "OnlySequential", "OnlyWhole", "make_ngram", "networks"]

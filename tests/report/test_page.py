@@ -1,0 +1,247 @@
+"""What a page says is what the records say, nothing in the records can be more than text, and it fits every window."""
+
+import json
+import re
+
+import pytest
+
+from discotext.report import make_page
+from discotext.runs.folder import read_run
+from discotext.runs.pairing import pair_runs
+from discotext.runs.summary import summarise_run
+from tests.report.helpers import (
+    LABELS,
+    TEXTS,
+    Reader,
+    browser,
+    folder,
+    invoke,
+    made,
+    measure,
+    opened,
+    record,
+    records,
+    run_of,
+    settings,
+    split,
+)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return folder(tmp_path / "run", records(), settings())
+
+
+def test_the_page_is_whole_self_contained_and_the_same_every_time(run):
+    text = make_page(read_run(run))
+    read = Reader(text)
+    assert text == make_page(read_run(run))
+    assert read.all("html", lang="en")
+    assert all(read.all("section", id=name) for name in ("solvers", "accuracy", "classes", "words", "places", "texts"))
+    for _, attributes, _ in read.found:
+        assert not {"src", "style", "onclick", "onload", "srcset"} & set(attributes)
+        assert (attributes.get("href") or "#").startswith("#")
+    assert not re.search(r"url\(|@import|https?://|//cdn", text)
+    policy = read.all("meta", **{"http-equiv": "Content-Security-Policy"})[0][1]["content"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+def test_no_text_becomes_markup(run):
+    text = make_page(read_run(run))
+    read = Reader(text)
+    assert len(read.all("script")) == 2  # the data and the page's own
+    assert "<!--" not in text
+    shown = [one[2] for one in read.all("p", **{"class": "text"})]
+    assert TEXTS[1] in shown
+    embedded = json.loads(read.all("script", id="data")[0][2])
+    assert [one[1] for one in embedded["texts"]] == [text.replace("\ud83d", "\ufffd") for text in TEXTS]
+    assert embedded["labels"] == LABELS
+    assert "<b>no" not in text
+
+
+def test_the_numbers_of_the_table_are_those_of_the_summary(run):
+    found = read_run(run)
+    read = Reader(make_page(found))
+    shown = [float(one[1]["value"]) for one in read.within("data", "section", id="solvers")]
+    expected = []
+    for summary in summarise_run(found.settings, found.records):
+        for row in summary.solvers.values():
+            shares = (row.original_accuracy, row.adversarial_accuracy, row.success_rate, row.perturbation)
+            expected += [*shares, row.perturbation_all, row.words_changed, row.optimal, row.failed]
+            expected += [(row.forwards + row.backwards) / row.attacked, row.seconds / row.attacked]
+            assert f"{100 * row.adversarial_accuracy.low:.1f}–" in read.all("main")[0][2]
+    assert shown == expected
+
+
+def test_the_headline_is_about_the_strongest_attack(tmp_path):
+    strong = [record(number, "greedy") for number in range(4)]
+    weak = [record(number, "disco", status="improved") for number in range(4)]
+    read = Reader(make_page(read_run(folder(tmp_path / "run", weak + strong, settings(4, budgets=["0.2"])))))
+    said = read.all("h1")[0][2].replace("\u00a0", " ")
+    assert said == (
+        "Changing at most 20 % of the words (or one) flips 100 % of the texts that the victim had right: "
+        "accuracy falls from 100.0 % to 0.0 %."
+    )
+    assert "flips 4 and disco 0" in read.all("section", id="solvers")[0][2]
+
+
+def test_of_two_that_are_as_strong_the_headline_takes_the_one_that_proves_more(tmp_path):
+    first = [record(0, "disco"), record(1, "disco", status="improved")]
+    proved = [record(0, "greedy"), record(1, "greedy", status="impossible")]
+    read = Reader(make_page(read_run(folder(tmp_path / "run", first + proved, settings(2, budgets=["0.2"])))))
+    assert "greedy on 2 texts" in read.all("body")[0][2]
+    assert "This is the true worst case: every verdict is proved." in read.all("body")[0][2]
+
+
+@pytest.mark.parametrize("status", ["misclassified", "failed", "unchanged"])
+def test_a_run_in_which_nothing_happened_has_a_page(tmp_path, status):
+    found = [record(number, status=status) for number in range(3)]
+    read = Reader(make_page(read_run(folder(tmp_path / "run", found, settings(3, ["disco"], ["0.2"])))))
+    assert "No word was changed." in read.all("section", id="places")[0][2]
+    assert "No text" in read.all("body")[0][2]
+
+
+def test_budgets_in_words_and_a_target_are_said_in_words(tmp_path):
+    found = [record(number, share=None, allowed=allowed) for allowed in (0, 1, 3) for number in (0, 2)]
+    for row in found:
+        if row["allowed"] == 0:
+            row |= {"status": "unchanged", "changes": [], "adversarial_text": row["text"], "adversarial_predicted": 0}
+    given = settings(2, ["disco"], ["0 words", "1 words", "3 words"], target=1)
+    said = Reader(make_page(read_run(folder(tmp_path / "run", found, given)))).all("h1")[0][2]
+    assert said.startswith("Changing at most 3 words flips")
+    assert "into good & <better>" in said
+
+
+def test_a_page_beside_another_run_has_a_section_with_the_numbers_and_the_texts_that_differ(tmp_path):
+    evil = "<script>alert('x')</script> & more"
+    first = run_of(tmp_path / "a", [made(n) for n in range(5)] + [made(6, "impossible"), made(8, text=evil)])
+    second = run_of(
+        tmp_path / "b", [made(n, "impossible") for n in range(5)] + [made(6), made(8, "impossible", text=evil)]
+    )
+    found = pair_runs(first, second, ("before", "after"))
+    text = make_page(second, found)
+    section = Reader(text).all("section", id="compared")[0][2].replace("\u00a0", " ")
+    assert "leaves A 14.3 % accuracy and B 85.7 %" in section
+    assert "only in B: 6 texts" in section
+    assert "only in A: 1 texts" in section
+    assert "new0" in section
+    assert len(Reader(text).all("script")) == 2
+    assert Reader(make_page(second)).all("section", id="compared") == []
+
+
+# In a browser.
+
+
+@browser
+def test_in_a_browser_texts_are_filtered_and_stay_texts(run, tmp_path):
+    invoke(run)
+    url = (run / "report.html").as_uri()
+    read = opened(f"{url}#solver=disco&outcome=success&budget=all", tmp_path)
+    root = read.all("html")[0][1]
+    assert root["data-ready"] == "yes"
+    assert "data-error" not in root
+    won = [row for row in records() if row["solver"] == "disco" and row["status"] in ("reached", "fewest")]
+    assert root["data-count"] == str(len(won))
+    cards = read.all("article")
+    assert len(cards) == len(won)
+    assert all("Flipped to" in one[2] for one in cards)
+    shown = [one[2] for one in read.all("p", **{"class": "text"})]
+    expected = sorted((row["id"], row["share"], row["text"], row["adversarial_text"]) for row in won)
+    # A newline written by script is a newline of the document; a carriage return is not kept by the dump.
+    assert [text for one in expected for text in one[2:]] == shown
+    assert len(read.all("script")) == 2
+
+
+@browser
+def test_in_a_browser_sorting_and_searching_work(run, tmp_path):
+    invoke(run)
+    url = (run / "report.html").as_uri()
+    read = opened(f"{url}#solver=all&budget=all&outcome=all&search=ALERT&sort=long", tmp_path)
+    assert read.all("html")[0][1]["data-count"] == "4"
+    read = opened(f"{url}#solver=disco&budget=0.2&sort=short", tmp_path)
+    facts = [one[2].split(" · ")[0] for one in read.all("p", **{"class": "facts"})]
+    lengths = [len(split(TEXTS[int(one.removeprefix("text "))])) for one in facts]
+    assert lengths == sorted(lengths)
+    assert len(lengths) == len(TEXTS)
+
+
+@browser
+@pytest.mark.parametrize("width", [320, 700, 1100, 2200])
+def test_no_window_scrolls_sideways_and_a_wide_one_is_used(run, tmp_path, width):
+    invoke(run)
+    client, scroll, boxes = measure(
+        tmp_path, "run/report.html", width,
+        "const box = (id) => { const box = page.getElementById(id).getBoundingClientRect();"
+        "return [box.left, box.right, box.top]; };"
+        "return [root.clientWidth, root.scrollWidth, Object.fromEntries("
+        "['solvers', 'accuracy', 'queries', 'classes', 'words', 'texts'].map((id) => [id, box(id)]))];",
+    )  # fmt: skip
+    assert scroll <= client
+    left, right = min(box[0] for box in boxes.values()), max(box[1] for box in boxes.values())
+    beside = boxes["accuracy"][2] == boxes["queries"][2] or boxes["accuracy"][2] == boxes["solvers"][2]
+    if width < 1100:
+        assert not beside
+    else:
+        assert beside
+        assert boxes["words"][0] > client / 2 - 100  # the right half is not empty
+        assert right - left > min(0.8 * client, 1500)
+
+
+@browser
+def test_texts_stand_in_two_columns_where_there_is_room(run, tmp_path):
+    invoke(run)
+    code = (
+        "return [...page.querySelectorAll('#cards article')].slice(0, 2).map((one) => one.getBoundingClientRect().top);"
+    )
+    tops = measure(tmp_path, "run/report.html", 1600, code)
+    assert tops[0] == tops[1]
+    tops = measure(tmp_path, "run/report.html", 375, code)
+    assert tops[0] < tops[1]
+
+
+@browser
+@pytest.mark.parametrize("width", [375, 1600])
+def test_a_meaning_appears_beside_a_term_that_has_the_focus_and_escape_hides_it(run, tmp_path, width):
+    invoke(run)
+    code = (
+        "const terms = [...page.querySelectorAll('.term')]; const seen = terms.map((term) => {"
+        "term.scrollIntoView({block: 'center', behavior: 'instant'});"
+        "term.focus({focusVisible: true, preventScroll: true});"
+        "const style = view.getComputedStyle(term, '::after'); const left = parseFloat(style.left);"
+        "return [style.display, style.content.includes(term.dataset.meaning), left >= 0 &&"
+        "left + parseFloat(style.width) <= root.clientWidth]; });"
+        "page.dispatchEvent(new view.KeyboardEvent('keydown', {key: 'Escape', bubbles: true}));"
+        "const last = terms.at(-1);"
+        "return [seen, view.getComputedStyle(last, '::after').display, root.scrollWidth - root.clientWidth];"
+    )
+    seen, dismissed, overflow = measure(tmp_path, "run/report.html", width, code)
+    assert len(seen) > 10
+    assert all(one == ["block", True, True] for one in seen)
+    assert dismissed == "none"
+    assert overflow == 0
+
+
+@browser
+def test_hostile_texts_on_top_of_the_page_stay_texts(tmp_path):
+    evil = [
+        "<script>document.title='PWNED'</script> awful",
+        "<img src=x onerror=\"document.title='PWNED'\"> bad",
+        "\u202eright to left\u202c فيلم جميل جدا",
+        "\"quotes' `and` </blockquote></figure><b>bold</b>",
+    ]
+    found = [made(number, text=text) for number, text in enumerate(evil)]
+    path = folder(tmp_path / "run", found, settings(4, ["disco"], ["0.2"], labels=["<i>no</i>", "\"yes'"]))
+    invoke(path)
+    # Without its policy, which would hide a mistake in the markup.
+    page = path / "report.html"
+    page.write_text(re.sub(r'<meta http-equiv="Content[^>]*>', "", page.read_text(encoding="utf-8")), encoding="utf-8")
+    read = opened(page.as_uri(), tmp_path)
+    assert read.all("title")[0][2] == "discotext: a <victim> on texts & more"
+    assert len(read.all("script")) == 2
+    assert not read.all("img")
+    shown = [one[2] for one in read.all("blockquote")]
+    assert len(shown) == 3
+    assert all(one[1]["dir"] == "auto" for one in read.all("blockquote"))
+    assert any("</blockquote></figure>" in one for one in shown) or any("<script>" in one for one in shown)
+    assert "<i>no</i>" in read.all("header")[0][2]

@@ -1,0 +1,248 @@
+"""From text to candidates: what comes out of sources, filters and the limit."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discotext.text.candidates import Candidates, make_candidates
+from discotext.text.filters import STANDARD_FILTERS, StopWords, make_filters
+from discotext.text.sources import Source, SynonymList
+from discotext.text.thesaurus import load_wordnet
+from discotext.text.words import match_case, split
+from tests.fuzzing import ends_well, run
+
+
+@pytest.fixture(scope="module")
+def finder():
+    return Candidates()
+
+
+class Tagged:
+    """A tagger that gives every word the same tag."""
+
+    name = "fixed"
+
+    def __init__(self, tag):
+        self.only = tag
+
+    def tag(self, texts):
+        return [[self.only] * len(text) for text in texts]
+
+
+def own(words, tag="NN", **more):
+    return Candidates(SynonymList(words), more.pop("filters", ()), Tagged(tag), **more)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("The a good film was not TERRIBLE, Paris enjoyed 10 movies <br /> quickly!".split())))
+def test_every_candidate_is_a_single_word_in_the_casing_of_the_original_and_never_the_original(words):
+    text = " ".join(words)
+    found = Candidates()(text)
+    assert [text[one.start : one.end] for one in found] == [one.word for one in found] == list(split(text).words)
+    for one in found:
+        assert len(set(one.candidates)) == len(one.candidates) <= 8
+        for candidate in one.candidates:
+            assert candidate.lower() != one.word.lower()
+            assert split(candidate).words == (candidate,)
+            assert match_case(one.word, candidate.lower()) == candidate
+        assert {name for _, name in one.refused} <= {*STANDARD_FILTERS, "limit", "accept", "splitting"}
+        assert len(one.accept) == len(one.candidates)
+        assert all(Candidates().accept <= chance <= 1 for chance in one.accept)
+        assert list(one.accept) == sorted(one.accept, reverse=True)
+        assert not {word for word, _ in one.refused} & {word.lower() for word in one.candidates}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text())
+def test_any_text_has_a_result_for_each_of_its_words(text):
+    assert [one.word for one in Candidates()(text)] == list(split(text).words)
+
+
+def test_candidates_do_not_depend_on_other_texts(finder):
+    texts = ["A truly awful film.", "He can open the can quickly.", "", "WHAT A GREAT MOVIE"]
+    together = finder.find(texts)
+    assert together == [Candidates()(text) for text in texts]
+    assert together == finder.find(texts)  # and the cache changes nothing
+
+
+def test_known_words_have_the_candidates_one_would_expect(finder):
+    found = {one.word: one.candidates for one in finder("The movies were awful, and we purchased the car quickly.")}
+    assert "films" in found["movies"]
+    assert "terrible" in found["awful"]
+    assert "bought" in found["purchased"]
+    assert "automobile" in found["car"]
+    assert "rapidly" in found["quickly"]
+    assert not found["The"] + found["were"] + found["we"]
+
+
+def test_never_the_opposite(finder):
+    texts = ["It was a good film and I was happy.", "not a single bad word, never cheap, hardly safe"]
+    for one in [one for found in finder.find(texts) for one in found]:
+        for candidate in one.candidates:
+            assert not load_wordnet().are_antonyms(one.word, candidate)
+    good = {word: name for one in make_candidates(accept=0)("good film") for word, name in one.refused}
+    assert good["bad"] == "antonyms"
+    assert not finder("not")[0].candidates
+
+
+def test_a_list_of_lemmas_serves_every_form():
+    assert own({"enjoy": ["like"]}, "VBD", filters=make_filters(["inflection"]))("enjoyed")[0].candidates == ("liked",)
+    assert own({"mouse": ["rodent"]}, "NNS", filters=make_filters(["inflection"]))("Mice")[0].candidates == ("Rodents",)
+    assert own({"good": ["nice"]}, "JJ", filters=make_filters(["inflection"]))("GOOD")[0].candidates == ("NICE",)
+
+
+def test_without_the_filter_inflection_lists_are_not_inflected():
+    assert own({"enjoyed": ["enjoy", "like"]}, "VBD")("enjoyed")[0].candidates == ("enjoy", "like")
+
+
+def test_another_form_of_the_same_word_is_not_a_candidate():
+    found = own({"runs": ["run", "jogs"]}, "VBZ", filters=make_filters(["inflection"]))("runs")[0]
+    assert found.candidates == ("jogs",)
+
+
+def test_candidates_beyond_the_limit_are_reported_as_refused():
+    found = own({"a": list("bcdef")}, limit=3)("a")[0]
+    assert found.candidates == ("b", "c", "d")
+    assert found.refused == (("e", "limit"), ("f", "limit"))
+
+
+def test_a_candidate_that_becomes_the_word_itself_is_none():
+    finder = Candidates(SynonymList({"us": ["US", "we"]}), filters=(), unknown_words=True)
+    assert [one.candidates for one in finder("US film")] == [("WE",), ()]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(limit):
+    with pytest.raises(ValueError, match=str(limit)):
+        own({}, limit=limit)
+
+
+@pytest.mark.parametrize("make", [lambda: Candidates(SynonymList), lambda: own({}, filters=(StopWords,))])
+def test_a_part_that_is_not_a_source_or_a_filter_is_refused(make):
+    with pytest.raises(TypeError, match=r"Source|Filter"):
+        make()
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, "color", 3, [1], ("color" for _ in range(1))], ids=lambda one: type(one).__name__
+)
+def test_a_source_that_proposes_no_list_of_words_is_told_in_a_sentence(wrong):
+    class Wrong(Source):
+        name = "wrong"
+
+        def propose(self, context):
+            return wrong
+
+    with pytest.raises(TypeError, match="source wrong"):
+        Candidates(Wrong())("What colour?")
+
+
+def test_candidates_the_victim_does_not_know_are_refused_by_name(finder):
+    known = finder.restrict_to({"film", "bought"})
+    found = known("They purchased it")[1]
+    assert found.candidates == ("bought",)
+    assert ("acquired", "unknown-to-victim") in found.refused
+    assert finder.restrict_to(None) is finder
+
+
+def test_settings_name_every_threshold():
+    filters = make_candidates(similarity=0.6).settings["filters"]
+    assert {name: settings for name, settings in filters.items() if settings} == {"similarity": {"least": 0.6}}
+    scored = make_candidates(accept=0.7).settings
+    assert (scored["accept"], scored["scorer"]) == (0.7, "light")
+    assert make_candidates(without=["accept"]).settings["accept"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"sources": ["dictionary"]}, "'dictionary'"),
+        ({"sources": ["list"]}, "'list'"),
+        ({"sources": ["wordnet"], "synonyms": ["x.json"]}, "'list'"),
+        ({"scorer": "best"}, "'best'"),
+    ],
+)
+def test_wrong_options_are_refused_with_a_reason(options, says):
+    with pytest.raises(ValueError, match=says):
+        make_candidates(**options)
+
+
+def test_published_lists_can_be_used(shared_data):
+    finder = make_candidates(synonyms=[shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json"])
+    found = {one.word: one.candidates for one in finder("The movie was terrible and the acting was dreadful")}
+    assert found["movie"]
+    assert found["terrible"]
+    as_published = make_candidates(
+        synonyms=[shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json"], without=["all"]
+    )
+    listed = json.loads((shared_data / "neighbours" / "jia2019_counterfitted_neighbors.json").read_text())
+    assert as_published("terrible")[0].candidates == tuple(listed["terrible"][:8])
+
+
+def test_nothing_heavy_is_imported_for_candidates():
+    code = (
+        "import sys; from discotext.text.candidates import Candidates; Candidates()('A good film');"
+        "print([name for name in ('torch', 'spacy', 'transformers') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
+    assert done.stdout.strip() == "[]"
+
+
+# --- the command
+
+
+def candidates_command(*arguments, stdin=""):
+    return run("candidates", *arguments, given=stdin.encode())
+
+
+def test_the_command_writes_json():
+    text = "I purchased an awful film."
+    done = candidates_command(text, "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [one["word"] for one in found] == ["I", "purchased", "an", "awful", "film"]
+    for one in found:
+        assert set(one) == {"word", "start", "end", "candidates", "accept", "refused"}
+        assert len(one["accept"]) == len(one["candidates"])
+        assert text[one["start"] : one["end"]] == one["word"]
+        assert all(set(refusal) == {"word", "filter"} for refusal in one["refused"])
+    assert "bought" in found[1]["candidates"]
+    assert json.loads(candidates_command("-", "--json", stdin=text).stdout) == found
+    assert json.loads(candidates_command(*text.split(), "--json").stdout) == found
+
+
+def test_the_command_reads_json_lines():
+    texts = ["The movie was good.", "", "They like the old theatre."]
+    lines = "\n".join(json.dumps({"text": text}) for text in texts)
+    done = candidates_command("-", "--json", "--accept", "0.2", stdin=lines)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found == [[one.as_json() for one in make_candidates(accept=0.2)(text)] for text in texts]
+
+
+def test_the_command_shows_a_table_and_counts():
+    done = candidates_command("I purchased an awful film.")
+    assert "bought" in done.stdout
+    assert "of 5 words can be replaced" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["..."], 1, "'...'"),
+        (["good", "--source", "list"], 1, "'list'"),
+        (["good", "--synonyms", __file__], 1, ".json and .tsv"),
+        (["good", "--vectors", __file__], 1, "'.py'"),
+        (["good", "--without", "spelling"], 2, "'spelling'"),
+        ([], 2, "WORD_OR_TEXT"),
+        (["-", "--json"], 1, "line 1"),
+    ],
+)
+def test_a_mistake_ends_in_a_message(arguments, status, says):
+    done = candidates_command(*arguments, stdin='{"text": 3}')
+    ends_well(done, arguments)
+    assert (done.exit_code, says in done.stderr) == (status, True)

@@ -1,0 +1,156 @@
+"""Neighbours equal those of a full sort."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+import discotext.text.neighbours as module
+from discotext.text.neighbours import NearestTable, Neighbours, find_nearest
+from discotext.text.vectors import WordVectors
+
+STEP = 2.0**-23
+
+
+def named(vectors: np.ndarray) -> WordVectors:
+    return WordVectors([f"w{row}" for row in range(len(vectors))], np.asarray(vectors, dtype=np.float32))
+
+
+def some(count: int = 40, width: int = 6, seed: int = 0) -> WordVectors:
+    """Random vectors, among them copies, multiples and zeros."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(count, width)).astype(np.float32)
+    for row in range(count // 8):
+        vectors[rng.integers(count)] = vectors[rng.integers(count)] * [1, 2, 3][row % 3]
+    vectors[rng.integers(count, size=count // 15)] = 0
+    return named(vectors)
+
+
+def all_distances(vectors: WordVectors, rows: np.ndarray) -> np.ndarray:
+    """(M, N) distances of these rows in float64, from the unscaled vectors."""
+    exact = vectors.vectors.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    unit = exact / np.where(lengths == 0, 1, lengths)
+    return np.clip(1 - unit[rows] @ unit.T, 0, 2)
+
+
+def check(vectors: WordVectors, settings: Neighbours, table: NearestTable) -> None:
+    """The table equals that of a full sort, up to float32 rounding."""
+    distances = all_distances(vectors, table.rows)
+    slack = 4 * STEP
+    assert len(table.offsets) == len(table.rows) + 1
+    for place, row in enumerate(table.rows.tolist()):
+        here = slice(table.offsets[place], table.offsets[place + 1])
+        near, far = table.neighbours[here], table.distances[here].astype(np.float64)
+        others = np.delete(distances[place], row)
+        reach = settings.ball * (others.max() if len(others) else 0)
+        assert row not in near
+        assert len(set(near.tolist())) == len(near)
+        np.testing.assert_allclose(far, distances[place, near], atol=slack)
+        assert sorted(zip(far.tolist(), near.tolist(), strict=True)) == list(
+            zip(far.tolist(), near.tolist(), strict=True)
+        )
+        # Words inside the ball by more than rounding are there, words outside by more are not.
+        surely, perhaps = (min(settings.k, int((others <= reach + sign * slack).sum())) for sign in (-1, 1))
+        assert surely <= len(near) <= perhaps
+        np.testing.assert_allclose(far, np.sort(others)[: len(near)], atol=slack)
+
+
+@given(
+    vectors=arrays(
+        np.float32,
+        array_shapes(min_dims=2, max_dims=2, max_side=12),
+        # Few distinct numbers, so that copies, zeros and ties are common; and arbitrary numbers.
+        elements=st.sampled_from([-1.0, 0.0, 1.0, 0.5]) | st.floats(-100, 100, width=32, allow_subnormal=False),
+    ),
+    k=st.integers(1, 14),
+    ball=st.sampled_from([0.1, 0.5, 0.9, 1.0]),
+)
+def test_neighbours_equal_those_of_a_full_sort(vectors, k, ball):
+    words, settings = named(vectors), Neighbours(k, ball)
+    check(words, settings, find_nearest(words, None, settings))
+
+
+@pytest.mark.parametrize("ball", [0.3, 0.5, 1.0])
+@pytest.mark.parametrize("count", [1, 2, 3, 33, 700, 3000])
+def test_neighbours_equal_those_of_a_full_sort_for_many_words_with_copies_and_zeros(count, ball):
+    words, settings = some(count), Neighbours(5, ball)
+    check(words, settings, find_nearest(words, None, settings))
+
+
+def test_a_case_by_hand():
+    words = named([[1, 0], [2, 0], [0, 3], [-1, 0], [0, 0], [5, 0]])
+    # Row 0: its copies 1 and 5 at 0, then 2 and the zero vector at 1; the furthest, 3, at 2.
+    assert find_nearest(words, None, Neighbours(3, 0.5)).look_up("w0") == [("w1", 0.0), ("w5", 0.0), ("w2", 1.0)]
+    assert find_nearest(words, None, Neighbours(9, 0.5)).look_up("w0") == [("w1", 0), ("w5", 0), ("w2", 1), ("w4", 1)]
+    assert find_nearest(words, None, Neighbours(9, 0.4)).look_up("w0") == [("w1", 0.0), ("w5", 0.0)]
+    # Row 4 is zero: R = 1, and none is nearer than that.
+    assert find_nearest(words, None, Neighbours(2, 0.9)).look_up("w4") == []
+    assert find_nearest(words, None, Neighbours(2, 1.0)).look_up("w4") == [("w0", 1.0), ("w1", 1.0)]
+
+
+def test_words_without_others_and_no_words_at_all():
+    assert find_nearest(named([[1, 2]])).look_up("w0") == []
+    assert find_nearest(named(np.zeros((1, 2))), None, Neighbours(1, 1.0)).look_up("w0") == []
+    empty = find_nearest(named(np.empty((0, 3))))
+    assert empty.offsets.tolist() == [0]
+    assert empty.look_up("anything") == []
+
+
+def test_copies_are_neighbours_even_if_all_words_are_copies():
+    words = named(np.random.default_rng(0).normal(size=(1, 100)).repeat(50, axis=0))
+    assert find_nearest(words, None, Neighbours(3)).look_up("w1") == [("w0", 0.0), ("w2", 0.0), ("w3", 0.0)]
+
+
+def test_lengths_that_float32_cannot_square_do_no_harm():
+    words = named([[1e-30, 0], [1e30, 1e28], [0, 1e-30], [-1e30, 0]])
+    assert [word for word, _ in find_nearest(words, None, Neighbours(1)).look_up("w0")] == ["w1"]
+
+
+@pytest.mark.parametrize(("slabs", "block"), [(1, 1), (7, 4000), (32, 10_000), (32, 24_000_000)])
+def test_the_result_does_not_depend_on_the_blocks(monkeypatch, slabs, block):
+    words, settings = some(3000, width=50), Neighbours(4, 0.8)
+    whole = find_nearest(words, None, settings)
+    monkeypatch.setattr(module, "MAX_SLABS", slabs)
+    monkeypatch.setattr(module, "BLOCK_BYTES", block)
+    monkeypatch.setattr(module, "PAIRS_PER_BATCH", 64)
+    rows = np.array([2999, 0, 17, 17, *range(40, 400)])
+    part = find_nearest(words, rows, settings)
+    for place, row in enumerate(rows.tolist()):
+        here, there = (slice(*table.offsets[at : at + 2]) for table, at in ((part, place), (whole, row)))
+        np.testing.assert_array_equal(part.neighbours[here], whole.neighbours[there])
+        np.testing.assert_array_equal(part.distances[here], whole.distances[there])
+
+
+def test_only_the_rows_asked_for_are_in_the_table():
+    table = find_nearest(some(), np.array([3, 1]), Neighbours(2, 1.0))
+    assert table.rows.tolist() == [3, 1]
+    assert len(table.look_up("w1")) == 2
+    assert table.look_up("w0") == table.look_up("unheard-of") == []
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Neighbours(k=0), "k is 0"),
+        (lambda: Neighbours(ball=0.0), "ball is 0.0"),
+        (lambda: Neighbours(ball=1.5), "ball is 1.5"),
+        (lambda: Neighbours(ball=float("nan")), "ball is nan"),
+        (lambda: find_nearest(some(10), np.array([3, 10])), "row 10"),
+        (lambda: find_nearest(some(10), np.array([-1])), "row -1"),
+        (lambda: find_nearest(named([[1, 2], [np.nan, 0]])), "'w1'"),
+    ],
+)
+def test_invalid_input_is_refused_with_a_reason(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_neighbours_in_glove_are_similar_words(shared_data):
+    whole = WordVectors.read(shared_data / "vectors" / "glove.6B.100d.wink.f16.npz")
+    words = whole.take(whole.words[:20_000])
+    table = find_nearest(words, np.array([words.row["good"], words.row["france"]]))
+    assert "better" in dict(table.look_up("good"))
+    assert "french" in dict(table.look_up("france"))
+    check(words, Neighbours(), find_nearest(words, np.arange(0, 20_000, 4000)))

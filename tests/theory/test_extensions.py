@@ -1,0 +1,132 @@
+"""The Lovász and the multilinear extension against the set function, expectations and each other."""
+
+import re
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discotext.theory import (
+    SetFunction,
+    coverage,
+    is_submodular,
+    lovasz,
+    modular,
+    multilinear,
+    sample_lovasz,
+    sample_multilinear,
+    subsets,
+)
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_function(rng, n):
+    values = rng.normal(size=2**n)
+    return SetFunction(n, lambda members: float(values[sum(1 << element for element in members)]))
+
+
+def random_submodular(rng, n):
+    covered = coverage([np.flatnonzero(rng.random(8) < 0.4).tolist() for _ in range(n)])
+    weights = rng.normal(size=n)
+    return SetFunction(n, lambda members: covered(members) + float(sum(weights[e] for e in members)) - 3.0)
+
+
+def corner(members, n):
+    return [float(element in members) for element in range(n)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.integers(0, 5))
+def test_both_extensions_equal_f_at_every_vertex(seed, n):
+    f = random_function(np.random.default_rng(seed), n)
+    for members in subsets(range(n)):
+        assert lovasz(f, corner(members, n)) == pytest.approx(f(members))
+        assert multilinear(f, corner(members, n)) == pytest.approx(f(members))
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_the_multilinear_extension_is_the_expectation_by_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    f, x = random_function(rng, 5), rng.random(5)
+    expected = sum(
+        f(members) * prod(x[e] if e in members else 1 - x[e] for e in range(5)) for members in subsets(range(5))
+    )
+    assert multilinear(f, x) == pytest.approx(expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_the_lovasz_extension_is_the_integral_over_thresholds(seed):
+    rng = np.random.default_rng(seed)
+    f, x = random_function(rng, 5), rng.random(5)
+    cuts = np.sort(np.concatenate([[0.0, 1.0], x]))
+    middles = (cuts[1:] + cuts[:-1]) / 2
+    expected = sum(
+        (high - low) * f(np.flatnonzero(x > middle).tolist())
+        for low, high, middle in zip(cuts[:-1], cuts[1:], middles, strict=True)
+    )
+    assert lovasz(f, x) == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_the_lovasz_extension_of_a_submodular_function_is_convex_on_random_pairs(seed):
+    rng = np.random.default_rng(seed)
+    f = random_submodular(rng, 5)
+    x, y, t = rng.random(5), rng.random(5), rng.random()
+    assert lovasz(f, t * x + (1 - t) * y) <= t * lovasz(f, x) + (1 - t) * lovasz(f, y) + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_a_witness_against_submodularity_is_a_pair_against_convexity(seed):
+    f = random_function(np.random.default_rng(seed), 4)
+    w = is_submodular(f).witness
+    assert w is not None  # sixteen normal numbers are not submodular
+    x, y = np.array(corner(w.smaller | {w.element}, 4)), np.array(corner(w.larger, 4))
+    assert lovasz(f, (x + y) / 2) > (lovasz(f, x) + lovasz(f, y)) / 2 + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_the_multilinear_extension_of_a_submodular_function_is_concave_along_growing_directions(seed):
+    rng = np.random.default_rng(seed)
+    f = random_submodular(rng, 5)
+    x = rng.random(5)
+    y = x + rng.random() * (1 - x) * rng.random(5)
+    assert multilinear(f, (x + y) / 2) >= (multilinear(f, x) + multilinear(f, y)) / 2 - 1e-12
+    assert lovasz(f, x) <= multilinear(f, x) + 1e-12  # the convex closure lies below every expectation
+
+
+def test_the_samples_come_near_and_say_how_near():
+    rng = np.random.default_rng(17)
+    f, x = random_function(rng, 6), rng.random(6)
+    for exact, sample in ((lovasz, sample_lovasz), (multilinear, sample_multilinear)):
+        mean, error = sample(f, x, draws=4000, seed=5)
+        assert 0 < error < 0.05
+        assert abs(mean - exact(f, x)) < 4 * error
+        assert (mean, error) == sample(f, x, draws=4000, seed=5) != sample(f, x, draws=4000, seed=6)
+    # The two differ by far more than the errors, so neither test would pass with the other's draws.
+    assert abs(lovasz(f, x) - multilinear(f, x)) > 0.3
+
+
+def test_extensions_of_a_modular_function_are_affine():
+    f, x = modular([1.0, -2.0, 3.0], offset=4.0), [0.2, 0.5, 0.9]
+    assert lovasz(f, x) == pytest.approx(4 + 0.2 - 1 + 2.7) == multilinear(f, x)
+
+
+def test_the_lovasz_extension_takes_n_plus_1_values():
+    f = modular([1.0] * 30)
+    assert lovasz(f, [0.5] * 30) == 15.0
+    assert f.evaluations == 31
+    assert sample_multilinear(f, [0.5] * 30, draws=50, seed=1)[0] == pytest.approx(15, abs=2)
+
+
+@pytest.mark.parametrize("point", [[0.5], [0.5, 1.5], [0.5, float("nan")]], ids=str)
+def test_a_point_outside_the_cube_is_refused(point):
+    with pytest.raises(ValueError, match=re.escape(str(point))):
+        lovasz(modular([1.0, 2.0]), point)
