@@ -16,8 +16,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
-from discotext.attacks.attack import make_job
-from discotext.attacks.preflight import parse_budgets
+from discotext.attacks.job import Job
+from discotext.attacks.settings import Settings
 from discotext.core import FunctionOracle
 from discotext.runs.record import Record
 
@@ -165,10 +165,9 @@ def untimed(records):
     return [{key: value for key, value in one.items() if "seconds" not in key} for one in raw]
 
 
-def job_for(victim, data, solvers, *, budget=0.2, words=None, **settings):
+def job_for(victim, data, solvers, **settings):
     """The job of a call of `compare`, identified and calibrated."""
-    job = make_job(victim, data, solvers, budgets=parse_budgets(budget, words), **settings)
-    return job.identify().calibrate()
+    return Job.of(victim, data, solvers, Settings(**settings)).identify().calibrate()
 
 
 def stop_after(units, error):

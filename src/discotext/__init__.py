@@ -13,9 +13,10 @@ from discotext.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from discotext.attacks.attack import attack as attack
+    from discotext.attacks.attack import certify as certify
     from discotext.attacks.attack import compare as compare
-    from discotext.attacks.certify import certify as certify
     from discotext.attacks.result import Result as Result
+    from discotext.attacks.settings import Settings as Settings
     from discotext.core.problem import Batch as Batch
     from discotext.core.problem import Problem as Problem
     from discotext.decoding.decode import decode as decode
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.problem": ["Batch", "Problem"],
     "decoding.decode": ["decode"],
-    "attacks.attack": ["attack", "compare"],
-    "attacks.certify": ["certify"],
+    "attacks.attack": ["attack", "certify", "compare"],
+    "attacks.settings": ["Settings"],
     "hardening.harden": ["harden"],
     "attacks.result": ["Result"],
     "search.loop": ["solve"],

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from discotext import Candidates, Space
-from discotext.attacks.attack import attack, compare, make_job, run
-from discotext.attacks.preflight import parse_budgets, parse_shard
+from discotext.attacks.attack import attack, compare
+from discotext.attacks.job import Job
+from discotext.attacks.run import run
+from discotext.attacks.settings import Settings, parse_budgets, parse_shard
 from discotext.attacks.task import TaskRunner
 from discotext.data import Examples
 from discotext.runs.folder import read_lines, read_settings
@@ -55,6 +57,10 @@ def data(n=150, seed=0):
 
 
 SETTINGS = {"candidates": FINDER, "budget": 0.3, "chunk": 16}
+
+
+def take_part(job, part, parts):
+    return replace(job, asked=replace(job.asked, shard=f"{part}/{parts}"))
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +224,7 @@ def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
     job = job_for(scores, data(), ["greedy", "exact"], **SETTINGS)
     folders = [tmp_path / f"s{part}" for part in range(1, parts + 1)]
     for part, folder in enumerate(folders, start=1):
-        run(job.shard(part, parts), folder)
+        run(take_part(job, part, parts), folder)
     for folder in folders:
         (folder / "records.jsonl").touch()
     merge(folders[::-1], tmp_path / "merged")
@@ -227,13 +233,13 @@ def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
 
 def test_shards_that_do_not_fit_are_refused(tmp_path):
     job = job_for(scores, data(), ["greedy"], **SETTINGS)
-    run(job.shard(1, 2), tmp_path / "a")
+    run(take_part(job, 1, 2), tmp_path / "a")
     with pytest.raises(ValueError, match=r"shard 2/2 is missing"):
         merge([tmp_path / "a"], tmp_path / "m")
     with pytest.raises(ValueError, match="give each once"):
         merge([tmp_path / "a", tmp_path / "a"], tmp_path / "m")
     other = job_for(scores, data(), ["exact"], **SETTINGS)
-    run(other.shard(2, 2), tmp_path / "b")
+    run(take_part(other, 2, 2), tmp_path / "b")
     with pytest.raises(ValueError, match="another job"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
     with pytest.raises(ValueError, match="is not a run folder"):
@@ -531,7 +537,7 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
     any_word = Candidates(SynonymList({word: [*GOOD, *BAD] for word in [*GOOD, *BAD]}), ())
     short = attack(scores, (texts, labels), "left-to-right", budget=0.5, candidates=any_word)
     job = job_for(scores, (texts, labels), ["left-to-right"], budget=0.5, candidates=any_word)
-    long = run(replace(job, to_the_end=True))
+    long = run(replace(job, asked=replace(job.asked, to_the_end=True)))
     for one, other in zip(short.records, long.records, strict=True):
         assert len(other.changes) >= len(one.changes)
         flipped = other.adversarial_predicted != other.label
@@ -563,10 +569,10 @@ def test_chunks_hold_every_text_once_and_of_each_window_the_longest_first():
         target=None,
         **SETTINGS | {"chunk": 7},
     )
-    assert sorted(number for chunk in made.chunks for number in chunk) == list(range(300))
-    assert [len(chunk) for chunk in made.chunks] == [7] * 42 + [6]
+    assert sorted(number for chunk in made.schedule.chunks for number in chunk) == list(range(300))
+    assert [len(chunk) for chunk in made.schedule.chunks] == [7] * 42 + [6]
     for start in range(0, 43, 16):  # the window of sixteen chunks
-        window = made.chunks[start : start + 16]
+        window = made.schedule.chunks[start : start + 16]
         assert {number // (7 * 16) for chunk in window for number in chunk} == {start // 16}
         for longer, shorter in itertools.pairwise(window):
             assert min(len(texts[number]) for number in longer) >= max(len(texts[number]) for number in shorter)
@@ -577,7 +583,7 @@ def test_what_a_worker_gets_is_the_job_without_texts():
     made = job_for(scores, data(), ["greedy"], **SETTINGS)
     sent = copy.copy(made)  # copied as it is sent, by __getstate__
     assert sent.examples.texts == ()
-    unit = made.units[1]
+    unit = made.schedule.units[1]
     assert untimed(TaskRunner(sent).run(made.task(unit))) == untimed(TaskRunner(made).run(made.task(unit)))
 
 
@@ -602,9 +608,9 @@ def test_describing_a_job_asks_the_victim_nothing():
         asked.append(len(texts))
         return scores(texts)
 
-    job = make_job(counting, data(20), ["greedy"], budgets=parse_budgets(0.3, None), candidates=FINDER).identify()
+    job = Job.of(counting, data(20), ["greedy"], Settings(budget=0.3, candidates=FINDER)).identify()
     before = len(asked)
     assert job.settings["n"] == 20
-    assert job.units
+    assert job.schedule.units
     assert job.identify() is job
     assert len(asked) == before

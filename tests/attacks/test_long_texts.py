@@ -3,8 +3,9 @@
 import numpy as np
 
 from discotext import Candidates, attack
-from discotext.attacks.attack import make_job, perform
-from discotext.attacks.preflight import parse_budgets
+from discotext.attacks.job import Job
+from discotext.attacks.run import perform
+from discotext.attacks.settings import Settings
 from discotext.text.sources import SynonymList
 from tests.attacks.test_attack import FINDER, data, scores
 
@@ -46,10 +47,10 @@ def test_two_texts_of_5000_words_take_few_queries_and_keep_only_changes_that_are
 
 
 def test_progress_is_reported_inside_a_unit():
-    job = make_job(scores, data(40), ["greedy"], budgets=parse_budgets(0.5, None), candidates=FINDER, chunk=40)
+    job = Job.of(scores, data(40), ["greedy"], Settings(budget=0.5, candidates=FINDER, chunk=40))
     seen = []
     perform(job, inside=lambda done, total, queries: seen.append((done, total, queries)))
-    assert len(job.units) == 1
+    assert len(job.schedule.units) == 1
     assert len(seen) > 3
     assert all(total == 40 for _, total, _ in seen)
     assert seen == sorted(seen)
@@ -58,7 +59,7 @@ def test_progress_is_reported_inside_a_unit():
 
 
 def test_records_do_not_depend_on_whether_somebody_watches():
-    job = make_job(scores, data(40), ["disco"], budgets=parse_budgets(0.5, None), candidates=FINDER, chunk=40)
+    job = Job.of(scores, data(40), ["disco"], Settings(budget=0.5, candidates=FINDER, chunk=40))
     plain, watched = [], []
     perform(job, watch=lambda done, units, made: plain.extend(made))
     perform(job, watch=lambda done, units, made: watched.extend(made), inside=lambda *state: None)

@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
-from discotext.attacks.attack import LONG, attack, warn_of_long_texts
-from discotext.attacks.preflight import parse_budgets
+from discotext.attacks.attack import attack
+from discotext.attacks.run import LONG, warn_of_long_texts
+from discotext.attacks.settings import parse_budgets
 from discotext.cli import COMMANDS, cli
 from discotext.runs.folder import count_expected
 from tests.conftest import heed_ctrl_c

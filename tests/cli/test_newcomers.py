@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 import discotext
-from discotext.attacks.surrogates import share_out
+from discotext.attacks.job import Job, share_out
+from discotext.attacks.settings import Settings
 from discotext.cli import cli
 from discotext.core.oracle import UnavailableError
 from discotext.testing import assert_robust
 from discotext.victims.function import FunctionVictim
 from discotext.victims.http.victim import HttpVictim
 from tests.attacks.test_attack import FINDER, LISTS, data, scores
-from tests.attacks.test_long_texts import make_job, parse_budgets
 
 NEWS = ("World", "Sports", "Business")
 
@@ -95,7 +95,7 @@ def test_examples_need_a_number_and_notes_name_their_budget():
 
 
 def test_the_least_number_of_queries_that_is_named_suffices():
-    job = make_job(scores, data(30), ["disco"], budgets=parse_budgets(0.2, None), candidates=FINDER)
+    job = Job.of(scores, data(30), ["disco"], Settings(budget=0.2, candidates=FINDER))
     with pytest.raises(ValueError, match="allow") as caught:
         share_out(job, 10)
     enough = int(str(caught.value).partition("allow ")[2].split()[0].replace(",", ""))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discotext as d
-from discotext.attacks.attack import run
+from discotext.attacks.run import run
 from discotext.core import Status
 from discotext.data import make_examples
 from discotext.search import Stop

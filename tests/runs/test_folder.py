@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import discotext as d
-from discotext.attacks.attack import run
+from discotext.attacks.run import run
 from discotext.cli import cli
 from discotext.runs.folder import format_line, is_sound, read_run
 from discotext.support.files import write_atomically

@@ -1,16 +1,19 @@
 """Merging the shards of a run: killed it can be run again, and it never writes over other records."""
 
+from dataclasses import replace
+
 import pytest
 
-from discotext.attacks.attack import run
+from discotext.attacks.run import run
 from discotext.runs.merge import merge
 from tests.runs.test_folder import job
 
 
 @pytest.fixture
 def shards(tmp_path):
+    whole = job()
     for part in (1, 2):
-        run(job().shard(part, 2), tmp_path / f"part{part}")
+        run(replace(whole, asked=replace(whole.asked, shard=f"{part}/2")), tmp_path / f"part{part}")
     return [tmp_path / "part1", tmp_path / "part2"]
 
 

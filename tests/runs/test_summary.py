@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotext import Candidates
-from discotext.attacks.attack import perform, run
+from discotext.attacks.run import perform, run
 from discotext.runs.folder import read_lines
 from discotext.runs.record import Change, Record
 from discotext.runs.summary import Tally, mcnemar, mcnemar_of_pairs, summarise_run
@@ -65,7 +65,7 @@ def test_who_watches_sees_every_unit_once_also_those_of_before(tmp_path):
         perform(job(), tmp_path / "run", stop_after(7, KeyboardInterrupt))
     seen = []
     whole = run(job(), tmp_path / "run", lambda done, units, made: seen.append((done, units, list(made))))
-    units = len(job().units)
+    units = len(job().schedule.units)
     assert [one[:2] for one in seen] == [(number, units) for number in range(1, units + 1)]
     watched = [record for one in seen for record in one[2]]
     assert [record.as_dict() for record in watched] == list(read_lines(tmp_path / "run"))

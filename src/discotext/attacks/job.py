@@ -1,286 +1,203 @@
-"""A job: everything that decides what a run finds, and how it is divided into units of work.
-
-Texts are divided into chunks that depend on data, order and settings only. A unit is one chunk under one budget and one
-solver; its seed comes from the job's seed and the unit alone. So a run gives the same records whether it was
-interrupted, spread over machines, or run in one go. A unit that was not finished is done again as a whole.
-
-A worker gets a unit as a task, with its texts: it holds the texts of one unit, however long the run.
-"""
+"""A job: everything that decides what a run finds. It is what is asked, of which model, about which texts."""
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from discotext.core.arrays import Floats
-from discotext.core.learning_oracle import LearningOracle
+from discotext.attacks.model import Model
+from discotext.attacks.schedule import WINDOW, Notify, Schedule, Task, Unit, ignore
+from discotext.attacks.settings import Settings
 from discotext.core.objectives import Objective, Targeted, Untargeted
-from discotext.core.oracle import Oracle, RelaxedOracle, name_ability
+from discotext.core.oracle import name_ability
 from discotext.data.examples import Examples
-from discotext.runs.folder import CHECKSUM
+from discotext.data.labels import find_class
+from discotext.runs.certificate import find_largest
+from discotext.runs.folder import CHECKSUM, SURROGATE, has_begun, read_settings
 from discotext.runs.record import Budget
-from discotext.search.solver import Solver
+from discotext.search.solver import Solver, check_solver
+from discotext.solvers import SOLVERS, make_solver
 from discotext.text.candidates import Candidates
 from discotext.text.space import Space
 from discotext.version import __version__
-from discotext.victims.examples import label_by_predictions
-from discotext.victims.registry import load_victim
-from discotext.victims.surrogate import LEARNT, Surrogate, borrow_gains, foresee_gains, make_lessons
-from discotext.victims.victim import Ask, Evaluation, Victim, evaluate, measure_tolerance
+from discotext.victims.examples import label_by_predictions, load_examples
+from discotext.victims.surrogate import VARIANTS, read_surrogate
+from discotext.victims.victim import Ask, Victim
 
-CHUNK = 64  # texts of a unit: enough to fill calls, and little to lose when one is interrupted
-FIRST = 2  # texts whose scores identify a victim
-WINDOW = 16  # chunks whose texts are sorted by length together, so that those of a chunk are of like length
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One chunk, one budget, one solver, each by number. number: its place in the whole work, shards or not."""
-
-    number: int
-    chunk: int
-    budget: int
-    solver: int
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """Texts of a unit for a worker to attack: their numbers, the texts, and their classes."""
-
-    unit: Unit
-    numbers: tuple[int, ...]
-    texts: tuple[str, ...]
-    labels: tuple[int, ...]
-
-    def take(self, places: Sequence[int]) -> Task:
-        """The same for some of the texts."""
-        numbers, texts = (tuple(self.numbers[at] for at in places), tuple(self.texts[at] for at in places))
-        return Task(self.unit, numbers, texts, tuple(self.labels[at] for at in places))
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """Texts for a worker to score, by their numbers in the question."""
-
-    numbers: tuple[int, ...]
-    texts: tuple[str, ...]
-
-    def take(self, places: Sequence[int]) -> Question:
-        """The same for some of the texts."""
-        return Question(tuple(self.numbers[at] for at in places), tuple(self.texts[at] for at in places))
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a worker says of one text of a question: its scores, or why there are none.
-
-    id: the text's number. forwards: calls of the model. classes_only: what the victim now declares.
-    """
-
-    id: int
-    scores: tuple[float, ...] = ()
-    error: str | None = None
-    forwards: int = 1
-    classes_only: bool = False
+Solvers = Sequence[str | Solver] | Mapping[str, str | Solver]
+LONG = 1000  # words from which on greedy search would not end in a reasonable time
+ONCE = 24  # queries that identify and calibrate a victim, at most
+LEARNING = 0.2  # share of all queries that learning may take
+LEAST = 3  # queries of a text: as it is, one change, and the check
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A victim, examples, candidates, budgets and solvers, with one random seed.
+    """What is asked, the model, the texts, and the solvers by the names under which they appear in records.
 
-    solvers: by the names under which they appear in records. target: a class number for targeted attacks.
-    only: part i of n of the chunks, for work that is spread over machines.
-    named: the arguments of `load_victim`, if the victim was named; a worker then loads it anew (`load`).
-    to_the_end: whether a search goes on after the label has flipped, to make the score as high as it can.
-    unlabelled: whether the labels are still to be predicted by the victim, see `identify`.
-    first_scores: what the victim says of the first texts, None of one on which it fails, see `identify`.
-    passes: what may be spent to prove that a text cannot be flipped; None attacks only. asked: the budgets of which
-        certificates are wanted, all within those of the run.
-    tolerance: the margin that a flipped label must have to be more than a rounding error, see `calibrate`.
-    surrogate: whether a stand-in gives slopes for a victim without gradients. learnt: one that was learnt from the
-        victim's scores. lender: another victim instead, with gradients.
-    max_queries: forward passes that a text may take. lessons: texts that a stand-in is learnt from, at most.
+    target: the number of the class that texts are to be flipped to, or None. max_queries: of a text, see `share_out`.
+    labelled: whether the texts have their labels; otherwise the victim predicts them first, see `identify`.
     """
 
-    victim: Victim
+    asked: Settings
+    model: Model
     examples: Examples
-    candidates: Candidates
     solvers: dict[str, Solver]
-    budgets: tuple[Budget, ...]
-    seed: int = 0
     target: int | None = None
-    chunk: int = CHUNK
-    only: tuple[int, int] = (1, 1)
-    to_the_end: bool = False
-    named: tuple[str, bool, Mapping[str, Any] | None] | None = None
-    unlabelled: bool = False
-    first_scores: list[list[float] | None] | None = None
-    tolerance: float | None = None
-    passes: int | None = None
-    asked: tuple[Budget, ...] = ()
-    surrogate: bool = False
-    learnt: Surrogate | None = None
-    lender: Victim | None = None
     max_queries: int | None = None
-    lessons: int = LEARNT
+    labelled: bool = True
+
+    @classmethod
+    def of(cls, victim: Any, data: Any, solvers: Solvers, asked: Settings) -> Job:
+        """Load the victim and the data, and describe the work."""
+        model = Model.of(victim, asked)
+        target = None if asked.target is None else find_class(asked.target, model.victim.labels)
+        examples = load_examples(
+            model.victim, data, asked.columns, asked.limit, asked.seed, asked.total_queries, label=False
+        )
+        named = make_solvers(model.victim, solvers, asked.surrogate != "none", examples.texts)
+        job = cls(asked, model, examples, named, target, asked.max_queries, not examples.asked)
+        return job if asked.total_queries is None else share_out(job, asked.total_queries)
 
     def __post_init__(self) -> None:
-        if not self.solvers or not self.budgets:
-            raise ValueError("there is nothing to do; give at least one solver and one budget")
+        if not self.solvers:
+            raise ValueError("there is nothing to do; give at least one solver")
         for name, solver in self.solvers.items():
-            if not self.victim.supports(solver.needs) and not self._lends_slopes(solver):
+            if not self.victim.supports(solver.needs) and not self.model.gives_gains(solver):
                 needed = name_ability(solver.needs).partition(" (")[0]
                 raise ValueError(
                     f"the solver {name} needs {needed}, which {self.victim.name} does not have; choose one that only "
-                    "needs scores, such as greedy, beam, local-search or exact, or allow a stand-in (surrogate auto)"
+                    "needs scores, such as greedy, beam, local-search or exact, or allow a surrogate (surrogate auto)"
                 )
-        if self.target is not None and not 0 <= self.target < len(self.victim.labels):
-            raise ValueError(f"the target is class {self.target}; choose 0 to {len(self.victim.labels) - 1}")
-
-    def ask(self, texts: Sequence[str]) -> Evaluation:
-        """Score texts in this process. Where there are workers, they are asked instead (`execution.executors`)."""
-        return evaluate(self.victim, texts)
-
-    def identify(self, ask: Ask | None = None) -> Job:
-        """The job with what the victim says of the first texts, and with labels where the texts have none.
-
-        So a run is not continued with another victim of the same name. A victim may also be settled by what it is asked
-        first, as a function is whose single numbers may be probabilities or not: every process that uses it asks it
-        this before anything else. ask: who is asked [default: the victim in this process].
-        """
-        if self.first_scores is not None:
-            return self
-        ask = ask or self.ask
-        found = ask(self.examples.texts[:FIRST])
-        rows = [
-            [float(f"{value:.3g}") for value in row] if error is None else None
-            for row, error in zip(found.scores, found.errors, strict=True)
-        ]
-        examples = label_by_predictions(ask, self.examples) if self.unlabelled else self.examples
-        return replace(self, first_scores=rows, examples=examples, unlabelled=False)
-
-    def calibrate(self, ask: Ask | None = None) -> Job:
-        """The job with the tolerance measured; to be done once, so that it is the same for every worker."""
-        if self.tolerance is not None:
-            return self
-        return replace(self, tolerance=measure_tolerance(ask or self.ask, self.examples.texts))
 
     @property
-    def findings(self) -> dict[str, Any]:
-        """What has been found out by asking, for workers that were started before."""
-        return {name: getattr(self, name) for name in ("first_scores", "tolerance", "learnt")}
+    def victim(self) -> Victim:
+        return self.model.victim
 
-    def _lends_slopes(self, solver: Solver) -> bool:
-        """Whether a stand-in gives a solver the slopes that it needs."""
-        return self.surrogate and not self.victim.capabilities.gradients and solver.needs is RelaxedOracle
+    @cached_property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets of the run; those of proofs are all answered by one run under the largest."""
+        return self.asked.budgets if self.asked.passes is None else find_largest(self.asked.budgets)
 
     @property
-    def learns(self) -> bool:
-        """Whether a stand-in is to be learnt."""
-        return self.lender is None and any(map(self._lends_slopes, self.solvers.values()))
+    def chunk(self) -> int:
+        return self.asked.chunk or self.victim.capabilities.chunk
 
-    def learn(self, progress: Callable[[int, int], None], ask: Ask | None = None) -> Surrogate:
-        """Ask the victim about some texts, as they are and with words exchanged at random.
-
-        progress: called with the number of texts that have been asked about, and of all.
-        """
-        budget = self.budgets[-1]
-        some = self.examples.sample(self.lessons, self.seed).texts
-        texts, groups = make_lessons(Space.of(some, self.finder, share=budget.share, words=budget.words), self.seed)
-        scores, queries = np.full((len(texts), len(self.victim.labels)), np.nan), 0
-        for begin in range(0, len(texts), self.chunk):
-            progress(begin, len(texts))
-            found = (ask or self.ask)(texts[begin : begin + self.chunk])
-            scores[begin : begin + self.chunk] = found.scores
-            queries += int(found.forwards.sum())
-        good = np.flatnonzero(np.isfinite(scores).all(axis=1))
-        learnt = Surrogate.learn([texts[number] for number in good.tolist()], scores[good], groups[good])
-        return replace(learnt, queries=queries)
-
-    def make_oracle(self, space: Space, objective: Objective, solver: Solver, scores: Floats) -> Oracle:
-        """The victim's oracle, with the slopes of a stand-in where the solver needs them and the victim has none.
-
-        scores: (B, C) what the victim says of the texts as they are.
-        """
-        oracle = self.victim.oracle(space, objective)
-        if not self._lends_slopes(solver):
-            return oracle
-        batch, everyone = space.batch, np.arange(len(space))
-        before = objective.value(scores, everyone)
-        if self.lender is None:
-            assert self.learnt is not None, "learn a stand-in first"
-            prior, sizes = foresee_gains(self.learnt, space, objective, scores)
-            return LearningOracle(oracle, batch, prior, sizes, before, self.learnt.labels_only)
-        lender = self.lender.oracle(space, objective)
-        assert isinstance(lender, RelaxedOracle), "the lender was checked for gradients"
-        prior, sizes = borrow_gains(lender, batch, before)
-        # What a stranger's slopes promise says little of how far the victim can be pushed.
-        return LearningOracle(oracle, batch, prior, sizes, before, bool(np.isin(scores, (0, 1)).all()), slack=np.inf)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What a worker is sent: no texts, which come with tasks, and no victim that can be loaded by its name."""
-        state = {one.name: getattr(self, one.name) for one in fields(self)}
-        return state | {"examples": self.examples.take([]), "victim": None if self.named else self.victim}
-
-    def load(self) -> Job:
-        """The job with a victim of its own, in a worker."""
-        # What was sent as it is may be shared with others, and must not be written to.
-        victim = copy.deepcopy(self.victim) if self.named is None else load_victim(*self.named)
-        return replace(self, victim=victim)
+    @cached_property
+    def schedule(self) -> Schedule:
+        lengths = tuple(map(len, self.examples.texts))
+        return Schedule(
+            lengths, self.chunk, len(self.budgets), len(self.solvers), int(self.asked.seed), self.asked.part
+        )
 
     @cached_property
     def finder(self) -> Candidates:
         """Candidates of words that the victim knows."""
-        return self.candidates.restrict_to(self.victim.capabilities.vocabulary)
-
-    @cached_property
-    def chunks(self) -> list[tuple[int, ...]]:
-        """Which examples make each chunk: within a window of many chunks, the longest texts make the first, and so on.
-
-        Texts of like length waste less of a call, and with long ones first no worker waits for them in the end.
-        """
-        lengths = list(map(len, self.examples.texts))
-        found = []
-        for start in range(0, len(lengths), self.chunk * WINDOW):
-            window = range(start, min(start + self.chunk * WINDOW, len(lengths)))
-            order = sorted(window, key=lambda number: -lengths[number])
-            found += [tuple(sorted(order[at : at + self.chunk])) for at in range(0, len(order), self.chunk)]
-        return found
+        return self.asked.finder.restrict_to(self.victim.capabilities.vocabulary)
 
     def task(self, unit: Unit) -> Task:
         """A unit with its texts."""
-        numbers = self.chunks[unit.chunk]
+        numbers = self.schedule.chunks[unit.chunk]
         texts = tuple(self.examples.texts[number] for number in numbers)
         return Task(unit, numbers, texts, tuple(self.examples.labels[list(numbers)].tolist()))
-
-    def shard(self, part: int, parts: int) -> Job:
-        """Part i of n: every n-th chunk from the i-th, so that long and short texts fall to all alike."""
-        return replace(self, only=(part, parts))
-
-    @cached_property
-    def units(self) -> list[Unit]:
-        """The whole work, in its order: chunk after chunk, so that all budgets and solvers advance together."""
-        part, parts = self.only
-        every = itertools.product(range(len(self.chunks)), range(len(self.budgets)), range(len(self.solvers)))
-        units = (Unit(number, *which) for number, which in enumerate(every))
-        return [unit for unit in units if unit.chunk % parts == part - 1]
-
-    def seed_of(self, unit: Unit) -> int:
-        """A seed for a unit: the same for every solver, so that solvers that draw alike draw the same."""
-        state = np.random.SeedSequence([self.seed, unit.chunk, unit.budget]).generate_state(1)
-        return int(state[0])
 
     def objective(self, labels: Sequence[int]) -> Objective:
         """What the attack maximises for texts with these labels."""
         return Untargeted(labels) if self.target is None else Targeted([self.target] * len(labels))
+
+    def identify(self, ask: Ask | None = None) -> Job:
+        """The job with what the victim says of the first texts, and with labels where the texts have none.
+
+        ask: who is asked [default: the victim in this process].
+        """
+        if self.model.first_scores is not None:
+            return self
+        ask = ask or self.model.ask
+        model = self.model.identify(self.examples.texts, ask)
+        examples = self.examples if self.labelled else label_by_predictions(ask, self.examples)
+        return replace(self, model=model, examples=examples, labelled=True)
+
+    def calibrate(self, ask: Ask | None = None) -> Job:
+        """The job with the tolerance measured."""
+        return replace(self, model=self.model.calibrate(self.examples.texts, ask or self.model.ask))
+
+    @property
+    def learns(self) -> bool:
+        """Whether a surrogate is to be learnt."""
+        return self.model.transfer is None and any(map(self.model.gives_gains, self.solvers.values()))
+
+    def learn(self, out: Path | None = None, notify: Notify = ignore, ask: Ask | None = None) -> Job:
+        """The job with its surrogate: the one that is kept in the folder of the run, or a new one."""
+        if not self.learns:
+            return self
+        learnt = self.model.learnt
+        # Before there are settings, the file may be of another run, which was killed.
+        if learnt is None and out is not None and has_begun(out):
+            if (out / SURROGATE).exists():
+                learnt = read_surrogate(out / SURROGATE, self.victim)
+            elif "surrogate" not in read_settings(out):
+                # Better said before queries are paid for.
+                raise ValueError(f"{out} holds a run without a surrogate; choose another folder, or --surrogate none")
+        if learnt is None:
+            budget, seed = self.budgets[-1], int(self.asked.seed)
+            some = self.examples.sample(self.model.lessons, seed).texts
+            space = Space.of(some, self.finder, share=budget.share, words=budget.words)
+            learnt = self.model.learn(
+                space, seed, self.chunk, lambda done, of: notify(f"learning from {done:,} of {of:,} texts"), ask
+            )
+        notify("")
+        return replace(self, model=replace(self.model, learnt=learnt))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is sent: no texts, which come with tasks."""
+        return {one.name: vars(self)[one.name] for one in fields(self)} | {"examples": self.examples.take([])}
+
+    def load(self) -> Job:
+        """The job with a separate victim, in a worker."""
+        return replace(self, model=self.model.load())
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the records depend on, as JSON: a run is resumed only with the same. Identify the job first."""
+        asked, capabilities = self.asked, self.victim.capabilities
+        called = self.examples.own or self.examples.names
+        found: dict[str, Any] = {"version": __version__, "victim": self.victim.name, "labels": list(self.victim.labels)}
+        if called != self.victim.labels:  # what the data calls the classes
+            found["classes"] = list(called)
+        found |= {
+            "data": self.examples.source,
+            "n": len(self.examples),
+            "solvers": {name: repr(solver) for name, solver in self.solvers.items()},
+            "budgets": [str(budget) for budget in self.budgets],
+            "seed": int(asked.seed),
+            "target": self.target,
+            "candidates": asked.finder.settings,
+            "chunk": self.chunk,
+            "window": WINDOW,
+            "texts": self._texts_hash,
+            "first_scores": self.model.first_scores,
+            "to_the_end": asked.to_the_end,
+            "shard": "/".join(map(str, asked.part)),
+            "checksum": CHECKSUM,
+        }
+        if asked.passes is not None:
+            found["certify"] = {"passes": int(asked.passes), "budgets": [str(budget) for budget in asked.budgets]}
+        transfer, learnt = self.model.transfer, self.model.learnt
+        if transfer is not None and any(map(self.model.gives_gains, self.solvers.values())):
+            found["surrogate"] = {"victim": transfer.name}
+        elif learnt is not None:
+            found["surrogate"] = {"queries": learnt.queries, "correlation": learnt.correlation}
+        if capabilities.protocol:
+            found["service"] = dict(capabilities.protocol)
+        if self.max_queries is not None:
+            found["max_queries"] = int(self.max_queries)
+        return found
 
     @cached_property
     def _texts_hash(self) -> str:
@@ -291,52 +208,79 @@ class Job:
             digest.update(part.encode())
         return digest.hexdigest()[:16]
 
-    @property
-    def _classes(self) -> dict[str, list[str]]:
-        """What the data calls the classes, where the victim calls them something else."""
-        own = self.examples.own or self.examples.names
-        return {} if own == self.victim.labels else {"classes": list(own)}
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What the records depend on, as JSON: a run is resumed only with the same. Identify the job first."""
-        return {
-            "version": __version__,
-            "victim": self.victim.name,
-            "labels": list(self.victim.labels),
-            **self._classes,
-            "data": self.examples.source,
-            "n": len(self.examples),
-            "solvers": {name: repr(solver) for name, solver in self.solvers.items()},
-            "budgets": [str(budget) for budget in self.budgets],
-            "seed": self.seed,
-            "target": self.target,
-            "candidates": self.candidates.settings,
-            "chunk": self.chunk,
-            "window": WINDOW,
-            "texts": self._texts_hash,
-            "first_scores": self.first_scores,
-            "to_the_end": self.to_the_end,
-            "shard": "/".join(map(str, self.only)),
-            "checksum": CHECKSUM,
-            **self._proof,
-            **self._surrogate,
-            **({"service": dict(self.victim.capabilities.protocol)} if self.victim.capabilities.protocol else {}),
-            **({} if self.max_queries is None else {"max_queries": self.max_queries}),
-        }
+def warn_of_poor_surrogate(job: Job) -> None:
+    """Warn of a surrogate that predicts the victim poorly, which is not relied on."""
+    learnt = job.model.learnt
+    if job.learns and learnt is not None and learnt.poor:
+        warnings.warn(
+            f"a surrogate predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f}); the "
+            "search learns from its own answers alone",
+            stacklevel=4,
+        )
 
-    @property
-    def _surrogate(self) -> dict[str, Any]:
-        """What lends the victim its slopes."""
-        if self.lender is not None and any(map(self._lends_slopes, self.solvers.values())):
-            return {"surrogate": {"victim": self.lender.name}}
-        if self.learnt is None:
-            return {}
-        return {"surrogate": {"queries": self.learnt.queries, "correlation": self.learnt.correlation}}
 
-    @property
-    def _proof(self) -> dict[str, Any]:
-        """How much may be spent on proofs, and of which budgets certificates are wanted."""
-        if self.passes is None:
-            return {}
-        return {"certify": {"passes": self.passes, "budgets": [str(budget) for budget in self.asked]}}
+def share_out(job: Job, total: int) -> Job:
+    """The job with a limit for each text and for learning, so that all of it takes at most `total` queries."""
+    attacks = len(job.examples) * len(job.budgets) * len(job.solvers)
+
+    def divide(total: int) -> tuple[int, int]:
+        """The texts to learn from, and the queries left for each attack."""
+        lessons = min(job.model.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1))
+        taught = min(lessons, len(job.examples)) * (1 + VARIANTS) if job.learns and job.model.learnt is None else 0
+        return lessons, (total - ONCE - job.examples.asked - taught) // max(attacks, 1)
+
+    lessons, each = divide(total)
+    if each < LEAST:
+        enough = total
+        while divide(enough)[1] < LEAST:
+            enough += 1
+        raise ValueError(
+            f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow "
+            f"{enough:,} or more, or attack fewer texts (limit)"
+        )
+    limit = each if job.max_queries is None else min(each, job.max_queries)
+    return replace(job, max_queries=limit, model=replace(job.model, lessons=lessons))
+
+
+def make_solvers(
+    victim: Victim, solvers: Solvers, surrogate: bool = True, texts: Sequence[str] = ()
+) -> dict[str, Solver]:
+    """Solvers by name. surrogate: whether a victim without gradients may get gains from a surrogate."""
+    if isinstance(solvers, Mapping):
+        named = {name: make_solver(one) if isinstance(one, str) else one for name, one in solvers.items()}
+        for solver in named.values():
+            check_solver(solver)
+        return named
+    if isinstance(solvers, str):
+        raise ValueError(f"solvers is {solvers!r}; give a list, such as [{solvers!r}]")
+    found: dict[str, Solver] = {}
+    for given in solvers:
+        if isinstance(given, str):
+            name = given.replace("_", "-")
+            if name == "auto":
+                name = choose_solver(victim.capabilities.gradients or surrogate, texts)
+            solver = make_solver(name)
+        else:
+            check_solver(given)
+            # One with its default settings has a name.
+            solver, name = given, next((name for name, make in SOLVERS.items() if make() == given), repr(given))
+        if name in found:
+            raise ValueError(f"the solver {name!r} is given twice; give each once, or a mapping of names to solvers")
+        found[name] = solver
+    return found
+
+
+def choose_solver(gradients: bool, texts: Sequence[str]) -> str:
+    """What `auto` means: the relaxation where there are gradients, else greedy, and for long texts one that ends.
+
+    Greedy asks about every swap for every word that it changes, so its queries grow with the square of the length;
+    those of `ranked-greedy` grow with the length.
+
+    >>> choose_solver(True, ["a text"]), choose_solver(False, ["a text"]), choose_solver(False, ["a text " * 600])
+    ('disco', 'greedy', 'ranked-greedy')
+    """
+    if gradients:
+        return "disco"
+    # Most texts need not be split to be known as short: every word has at least a letter and a gap.
+    return "ranked-greedy" if any(len(text) >= 2 * LONG and len(text.split()) > LONG for text in texts) else "greedy"

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discotext.attacks.attack import make_job
+from discotext.attacks.job import Job
 from discotext.attacks.observation import Observer, Step, WatchedVictim
-from discotext.attacks.preflight import check_whole, parse_budgets
+from discotext.attacks.settings import Settings, check_whole
 from discotext.attacks.task import TaskRunner
 from discotext.core.arrays import Floats
 from discotext.core.objectives import predictions
@@ -103,7 +103,7 @@ class TextAttacker:
     def look(self, text: str, *, budget: float | str = 0.2, words: int | None = None) -> Look:
         """The prediction for a text, and what may replace each of its words."""
         check_text(text)
-        (given,) = parse_budgets(budget, words)
+        (given,) = Settings(budget=budget, words=words).budgets
         began = time.perf_counter()
         scores = score_text(self.victim, text)
         seconds = time.perf_counter() - began
@@ -123,53 +123,34 @@ class TextAttacker:
         self,
         text: str,
         solver: str | Solver = "auto",
+        settings: Settings | None = None,
         *,
-        budget: float | str = 0.2,
-        words: int | None = None,
         label: int | None = None,
-        target: int | str | None = None,
-        seed: int = 0,
-        surrogate: Any = "auto",
-        max_queries: int | None = None,
-        passes: int | None = None,
         watch: Callable[[Step], None] = lambda step: None,
         cancelled: Callable[[], bool] = lambda: False,
+        **changes: Any,
     ) -> Outcome:
         """Attack a text; the record is the one that `attack` makes of it alone, or `certify` where passes are given.
 
+        settings: what the attack may do, see `Settings`; its fields can also be given by keyword. With `passes`, the
+            record has a verdict.
         label: the true class, by number [default: the one that the victim predicts].
-        passes: what may be spent to prove that the label cannot be flipped; the record then has a verdict.
         watch: called with a step after each call of the model, and once more with the outcome.
         cancelled: asked before each call of the model; once it says True, CancelledError is raised.
 
         A victim without gradients is asked about the text with words exchanged at random (`learning_queries`), and a
-        surrogate is learnt from that. All other parameters are those of `attack`.
+        surrogate is learnt from that.
         """
         check_text(text)
-        budgets = parse_budgets(budget, words)
+        asked = Settings.of(settings, {"candidates": self.candidates, **changes})
         observer = Observer(watch, cancelled)
         victim = WatchedVictim(self.victim, observer, self.patience)
         scores = score_text(victim, text)
         true = int(predictions(scores[None])[0]) if label is None else check_class(label, victim)
-        job = make_job(
-            victim,
-            Examples.of([text], [true], victim.labels),
-            [solver],
-            budgets=budgets,
-            asked=budgets,
-            candidates=self.candidates,
-            seed=check_whole("seed", seed, 0),
-            target=target,
-            surrogate=surrogate,
-            max_queries=None if max_queries is None else check_whole("max_queries", max_queries, 3),
-            passes=None if passes is None else check_whole("passes", passes, 1),
-        )
-        if job.learns and job.learnt is None:
-            # No warning of a poor surrogate: from one text it can hardly be good, and the search learns on.
-            job = replace(job, learnt=job.learn(lambda done, of: None))
-        job = job.calibrate()
-        observer.begin(2 * (job.tolerance or 0.0))
-        (record,) = TaskRunner(job).run(job.task(job.units[0]))
+        # No warning of a poor surrogate: from one text it can hardly be good, and the search learns on.
+        job = Job.of(victim, Examples.of([text], [true], victim.labels), [solver], asked).learn().calibrate()
+        observer.begin(2 * (job.model.tolerance or 0.0))
+        (record,) = TaskRunner(job).run(job.task(job.schedule.units[0]))
         observer.conclude(record)
         after = victim.answers.get(record.adversarial_text)
         return Outcome(
@@ -177,7 +158,7 @@ class TextAttacker:
             labels=tuple(victim.labels),
             scores=tuple(scores.tolist()),
             adversarial_scores=None if after is None or not np.isfinite(after).all() else tuple(after.tolist()),
-            learning_queries=0 if job.learnt is None else job.learnt.queries,
+            learning_queries=0 if job.model.learnt is None else job.model.learnt.queries,
         )
 
 

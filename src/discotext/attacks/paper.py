@@ -11,17 +11,17 @@ are the 8 nearest, with no other filter. How the states of its LSTM are read is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discotext.attacks.attack import Watch, make_job, run
 from discotext.attacks.execution.executors import Executor
-from discotext.attacks.execution.scheduler import Notify, ignore
 from discotext.attacks.job import Job
-from discotext.attacks.preflight import parse_budgets
+from discotext.attacks.run import Watch, run
+from discotext.attacks.schedule import Notify, ignore
+from discotext.attacks.settings import Settings
 from discotext.data.examples import Examples
 from discotext.data.registry import load_split
 from discotext.runs.record import Record
@@ -131,10 +131,9 @@ def make_jobs(data: str, victim: str, examples: Examples, seed: int, *, whole: b
     for method, solver in list_methods().items():
         if whole and (data, method) in SLOW:
             continue
-        budgets = parse_budgets(BUDGETS[data], None)
         nearest = make_candidates(["neighbours"], without=["all"])  # as they are
-        job = make_job(victim, examples, {method: solver}, budgets=budgets, candidates=nearest, seed=seed)
-        made[method] = replace(job, to_the_end=method == TO_THE_END)
+        asked = Settings(budget=BUDGETS[data], candidates=nearest, seed=seed, to_the_end=method == TO_THE_END)
+        made[method] = Job.of(victim, examples, {method: solver}, asked)
     return made
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discotext.attacks.preflight import check_whole
+from discotext.attacks.settings import check_whole
 from discotext.report.export import COLUMNS, flatten
 from discotext.report.figures import tabulate_certificates, tabulate_solvers
 from discotext.report.flipped import FlippedTexts, show_flipped

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from discotext.attacks.job import Job, Task
+from discotext.attacks.job import Job
 from discotext.attacks.proof import attack_and_prove, reread
+from discotext.attacks.schedule import Task
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.core.solution import Solution
@@ -38,8 +39,8 @@ class TaskRunner:
     """
 
     def __init__(self, job: Job, inside: Inside | None = None) -> None:
-        assert job.tolerance is not None, "calibrate the job first"
-        self.job, self.tolerance, self.inside = job, job.tolerance, inside
+        assert job.model.tolerance is not None, "calibrate the job first"
+        self.job, self.tolerance, self.inside = job, job.model.tolerance, inside
         self._numbers: tuple[int, ...] | None = None
         self._space: Space | None = None
 
@@ -72,32 +73,38 @@ class TaskRunner:
             space = spaces.take(attacked)
             objective = job.objective([task.labels[place] for place in attacked])
             # Twice the tolerance, so that what the search finds is still beyond it when the string is asked.
-            goal = None if job.to_the_end else 2 * self.tolerance
+            goal = None if job.asked.to_the_end else 2 * self.tolerance
             solver = list(job.solvers.values())[task.unit.solver]
             # The first answer about a text, and the last about the one that was found, belong to the limit.
             first = int(evaluation.forwards[attacked].max())
             stop = Stop(forwards=None if job.max_queries is None else max(job.max_queries - first - 1, 1))
             known = evaluation.scores[attacked]
             report = Report(self.inside, len(task.texts), len(task.texts) - len(attacked))
-            if job.passes is None or goal is None:
-                oracle = report.wrap(job.make_oracle(space, objective, solver, known))
+            if job.asked.passes is None or goal is None:
+                oracle = report.wrap(job.model.make_oracle(space, objective, solver, known))
                 solutions = solve(
-                    space.batch, oracle, solver, goal=goal, seed=job.seed_of(task.unit), stop=stop, watch=report.finish
+                    space.batch,
+                    oracle,
+                    solver,
+                    goal=goal,
+                    seed=job.schedule.seed_of(task.unit),
+                    stop=stop,
+                    watch=report.finish,
                 )
             else:
                 labels = np.array([task.labels[place] for place in attacked])
                 solutions = attack_and_prove(
                     space,
                     lambda some, which, searching: report.wrap(
-                        job.make_oracle(some, job.objective(labels[which].tolist()), searching, known[which])
+                        job.model.make_oracle(some, job.objective(labels[which].tolist()), searching, known[which])
                     ),
                     solver,
                     tolerance=self.tolerance,
-                    seed=job.seed_of(task.unit),
-                    passes=job.passes,
+                    seed=job.schedule.seed_of(task.unit),
+                    passes=job.asked.passes,
                 )
             finished = finish(job, space, solutions, objective, [records[place] for place in attacked])
-            if job.passes is not None:
+            if job.asked.passes is not None:
                 finished = confirm(job, space, objective, finished)
             for place, record in zip(attacked, finished, strict=True):
                 records[place] = record
@@ -160,7 +167,7 @@ def start_record(job: Job, task: Task, place: int, text: Words) -> Record:
         budget=count_allowed_changes(text, budget.share, budget.words),
         status="failed",
         solver=list(job.solvers)[task.unit.solver],
-        seed=job.seed_of(task.unit),
+        seed=job.schedule.seed_of(task.unit),
         space=None,
         forwards=0,
         backwards=0,
@@ -183,10 +190,12 @@ def fail_task(job: Job, task: Task, reason: str) -> list[Record]:
 
 def conclude(job: Job, record: Record) -> Record:
     """The record with its verdict, where proofs were asked for."""
-    if job.passes is None:
+    if job.asked.passes is None:
         return record
     verdict = judge_record(record)
-    return replace(record, verdict=verdict, reason=explain_open(record, job.passes) if verdict == "open" else None)
+    return replace(
+        record, verdict=verdict, reason=explain_open(record, job.asked.passes) if verdict == "open" else None
+    )
 
 
 def finish(
@@ -274,7 +283,7 @@ def judge(job: Job, space: Space, number: int, found: Solution, margin: float, t
     if status == "impossible" and found.score > tolerance / 2:
         return "improved"  # nearly a tie, of which nothing is proved
     # Where the highest score of all does not flip the label, nothing does.
-    return "impossible" if job.to_the_end and status == "optimal" else status
+    return "impossible" if job.asked.to_the_end and status == "optimal" else status
 
 
 def find_radius(found: Solution, status: str, budget: int) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from discotext.cli.texts import print_flipped
 from discotext.support.plain_text import count_texts
 
 if TYPE_CHECKING:
+    from discotext.attacks.settings import Settings
     from discotext.runs.record import Record
     from discotext.runs.summary import Tally
 
@@ -77,39 +78,24 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
-    least = options.pop("fail_under")
+    least, out, as_json = (options.pop(name) for name in ("fail_under", "out", "as_json"))
     service = pop_service(victim, options, options["workers"])
     executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
-    out = options.pop("out")
-    asked = {name: options.pop(name) for name in ("budget", "words", "shard", "accept")}
-    request = preflight(victim, data, solvers, out=out, **asked)
-    lowest = float(request.levels[0]) if request.levels else None
+    asked = pop_settings(options, service)
+    preflight(victim, data, solvers, out)
     if is_network(victim):
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
-    from discotext.attacks.attack import make_job, perform
+    from discotext.attacks.job import Job
+    from discotext.attacks.run import perform
     from discotext.report.flipped import choose_flipped
-    from discotext.runs.certificate import find_largest, make_certificates
+    from discotext.runs.certificate import make_certificates
     from discotext.runs.summary import list_classes
     from discotext.text.candidates import make_candidates
 
-    as_json, passes = options.pop("as_json"), options.pop("passes", None)
-    job = make_job(
-        victim,
-        data,
-        solvers,
-        # One run under the largest budget answers for the smaller ones.
-        budgets=request.budgets if passes is None else find_largest(request.budgets),
-        asked=request.budgets,
-        passes=passes,
-        shard=request.shard,
-        service=service,
-        columns=pop_columns(options),
-        **{
-            name: options.pop(name)
-            for name in ("limit", "seed", "target", "trust", "surrogate", "max_queries", "total_queries")
-        },
-        candidates=make_candidates(**options, accept=lowest),  # the options that are left
-    )
+    # The options that are left are about candidates.
+    found = make_candidates(**options, accept=float(asked.levels[0]) if asked.levels else None)
+    job = Job.of(victim, data, solvers, replace(asked, candidates=found))
+    passes = asked.passes
     console = make_console(stderr=True)
     print_message(console, f"{count_texts(len(job.examples), data, 200)}, solver {', '.join(job.solvers)}")
     classes = describe_classes(job.examples, job.victim.labels)
@@ -121,7 +107,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, job.victim.explain_bounds())
     verdicts: list[Record] = []
     flipped: list[Record] = []
-    with AttackProgress(console, len(job.units)) as progress:
+    with AttackProgress(console, len(job.schedule.units)) as progress:
 
         def watch(done: int, units: int, made: Sequence[Record]) -> None:
             if passes is not None:
@@ -132,12 +118,12 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
 
         tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
     if passes is not None:
-        found = make_certificates(tally.settings, verdicts)
+        certificates = make_certificates(tally.settings, verdicts)
         if as_json:
-            for certificate in found:
+            for certificate in certificates:
                 write_json(certificate.as_dict())
         else:
-            print_certificates(found, passes)
+            print_certificates(certificates, passes)
     for budget, summary in zip(tally.settings["budgets"], tally.summaries, strict=True) if passes is None else ():
         if as_json:
             write_json(summary.as_dict())
@@ -152,7 +138,28 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if least is not None and passes is None:
         check_summaries(tally.summaries, least)
     elif least is not None:
-        check_certificates(found, least)
+        check_certificates(certificates, least)
+
+
+def pop_settings(options: dict[str, Any], service: Mapping[str, Any] | None) -> Settings:
+    """What a command's options ask for but candidates, taken out of the options."""
+    from discotext.attacks.settings import DEFAULT, Settings
+
+    budget, words = list(options.pop("budget")), list(options.pop("words"))
+    if budget and words:
+        raise ValueError("--budget and --words are both given; give a share of the words or a number of them, not both")
+    columns = pop_columns(options)
+    names = "accept limit seed target trust surrogate max_queries total_queries shard passes".split()
+    return Settings(
+        budget=budget or DEFAULT,
+        words=words or None,
+        text_column=columns.text,
+        label_column=columns.label,
+        rename=columns.rename,
+        unlabelled=columns.unlabelled,
+        service=service,
+        **{name: options.pop(name) for name in names if name in options},
+    )
 
 
 def report_failures(tally: Tally) -> None:

@@ -58,7 +58,7 @@ def command(out: Path, texts: int, budget: str) -> None:
       discotext demo
       discotext demo --texts 50 --budget 0.1
     """
-    from discotext.attacks.preflight import parse_budgets
+    from discotext.attacks.settings import parse_budgets
     from discotext.data.registry import check_data
     from discotext.support.extras import flush_denormals_globally, require
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from discotext.attacks.attack import attack
-from discotext.attacks.certify import certify
+from discotext.attacks.attack import attack, certify
 from discotext.attacks.result import Result
 from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns

@@ -91,8 +91,9 @@ def test_a_text_is_given_up_without_asking_for_what_may_have_failed(victim):
         def tag(self, texts):
             raise AssertionError("the driver would hang, or die, like the workers")
 
-    job = replace(as_job(victim), candidates=replace(FINDER, tagger=Deadly()))
-    first, *_ = fail_task(job, job.task(job.units[0]), "it hangs")
+    job = as_job(victim)
+    job = replace(job, asked=replace(job.asked, candidates=replace(FINDER, tagger=Deadly())))
+    first, *_ = fail_task(job, job.task(job.schedule.units[0]), "it hangs")
     assert (first.status, first.error, first.words, first.budget) == ("failed", "it hangs", 5, 1)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 ray = pytest.importorskip("ray")
 
-from discotext.attacks.attack import perform  # noqa: E402
 from discotext.attacks.execution.ray import RayExecutor  # noqa: E402
+from discotext.attacks.run import perform  # noqa: E402
 from discotext.runs.folder import read_lines  # noqa: E402
 from tests.attacks.execution.conftest import LABELS, TEXTS, WORDS, as_job, at_work, attacked  # noqa: E402
 from tests.attacks.execution.test_executors import meanwhile  # noqa: E402

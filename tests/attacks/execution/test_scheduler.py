@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discotext import Candidates
 from discotext.attacks.execution.scheduler import AHEAD, ATTEMPTS, Crew, Lost, Ready, ignore
-from discotext.attacks.job import Question, Reply, Task
+from discotext.attacks.schedule import Question, Reply, Task
 from discotext.text.sources import SynonymList
 from tests.conftest import EMPTY_RECORD, job_for
 
@@ -83,11 +83,11 @@ class Fated:
 
 def run_schedule(fate, count=3, units=None):
     with closing(Crew(fate, count, JOB, None, ignore)) as crew:
-        return list(crew.run(JOB, JOB.units if units is None else units))
+        return list(crew.run(JOB, JOB.schedule.units if units is None else units))
 
 
 def in_order(found):
-    return [record.id for unit in found for record in unit] == [n for chunk in JOB.chunks for n in chunk]
+    return [record.id for unit in found for record in unit] == [n for chunk in JOB.schedule.chunks for n in chunk]
 
 
 @settings(max_examples=60, deadline=None)
@@ -102,7 +102,7 @@ def test_every_text_has_its_record_once_in_order_and_only_deadly_ones_fail(seed,
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_nobody_is_far_ahead_of_the_unit_whose_turn_it_is(seed, count):
     fate = Fate(seed, 0.3)
-    for turn, _ in enumerate(Crew(fate, count, JOB, None, ignore).run(JOB, JOB.units)):
+    for turn, _ in enumerate(Crew(fate, count, JOB, None, ignore).run(JOB, JOB.schedule.units)):
         assert max(fate.given) < turn + 1 + AHEAD * count
 
 
@@ -124,7 +124,7 @@ def test_a_question_is_answered_for_all_texts_but_deadly_ones_which_no_worker_ge
             good = [number for number, error in enumerate(found.errors) if error is None]
             assert found.scores[good, 0].tolist() == [len(texts[number]) for number in good]
         workers = len(fate.workers)
-        records = [record for unit in crew.run(JOB, JOB.units) for record in unit]
+        records = [record for unit in crew.run(JOB, JOB.schedule.units) for record in unit]
     assert {record.id for record in records if record.error} == deadly
     known = {TEXTS[number] for number in deadly if number < 16}
     assert not any(known & set(work.texts) for worker in fate.workers[workers:] for work in worker.asked)
@@ -137,7 +137,7 @@ def test_every_worker_is_asked_first_what_settled_the_first(seed, accident, dead
     with closing(Crew(fate, count, JOB, None, ignore)) as crew:
         crew.ask(TEXTS[:2])
         first = crew.first
-        list(crew.run(JOB, JOB.units))
+        list(crew.run(JOB, JOB.schedule.units))
     expected = None if deadly >= {0, 1} else tuple(TEXTS[number] for number in (0, 1) if number not in deadly)
     assert (first and first.texts) == expected
     # Those that answered less than the whole question did nothing else.

@@ -14,8 +14,8 @@ from typing import Protocol, runtime_checkable
 
 from discotext.attacks.execution.processes import Processes
 from discotext.attacks.execution.ray import RayExecutor
-from discotext.attacks.execution.scheduler import Notify, ignore
-from discotext.attacks.job import Job, Unit
+from discotext.attacks.job import Job
+from discotext.attacks.schedule import Notify, Unit, ignore
 from discotext.attacks.task import Inside, TaskRunner
 from discotext.runs.record import Record
 from discotext.victims.victim import Evaluation, evaluate

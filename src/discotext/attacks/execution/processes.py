@@ -15,9 +15,10 @@ from multiprocessing import connection, get_context
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from discotext.attacks.execution.scheduler import Answer, Crew, Lost, Notify, ignore
+from discotext.attacks.execution.scheduler import Answer, Crew, Lost
 from discotext.attacks.execution.worker import Worker, WorkerSettings, make_portable
-from discotext.attacks.job import Job, Question, Task
+from discotext.attacks.job import Job
+from discotext.attacks.schedule import Notify, Question, Task, ignore
 from discotext.support import threads
 
 HERE = "this machine"

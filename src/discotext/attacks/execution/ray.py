@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discotext.attacks.execution.processes import check_settings
-from discotext.attacks.execution.scheduler import Answer, Crew, Lost, Notify, Ready, ignore
+from discotext.attacks.execution.scheduler import Answer, Crew, Lost, Ready
 from discotext.attacks.execution.worker import Worker, WorkerSettings, make_portable
-from discotext.attacks.job import Job, Question, Task
+from discotext.attacks.job import Job
+from discotext.attacks.schedule import Notify, Question, Task, ignore
 from discotext.support import threads
 from discotext.support.extras import require
 from discotext.support.plain_text import describe_os_error

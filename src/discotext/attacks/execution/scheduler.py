@@ -22,7 +22,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discotext.attacks.job import Job, Question, Reply, Task, Unit
+from discotext.attacks.job import Job
+from discotext.attacks.schedule import Notify, Question, Reply, Task, Unit, ignore
 from discotext.attacks.task import fail_task
 from discotext.runs.record import Record
 from discotext.victims.victim import Evaluation
@@ -34,14 +35,9 @@ FAILURES_IN_A_ROW = 8  # texts that fail alone, one after the other, before the 
 SETTLING = -1  # the place of a question that settles a worker's victim
 WAIT = 1.0  # seconds to wait for answers before looking again
 
-Notify = Callable[[str], None]
 Work = Task | Question
 Found = Record | Reply
 clock = time.monotonic  # under another name, so that tests can replace it
-
-
-def ignore(message: str) -> None:
-    """A `Notify` that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +260,7 @@ class Crew:
         self.pool.pack(job)
         for slot in list(self.slots):
             if slot.free:
-                slot.worker.update(job.findings)
+                slot.worker.update(job.model.findings)
             else:  # it has not begun, and another is started with the new job
                 slot.worker.stop()
                 self.slots.remove(slot)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discotext.attacks.execution.scheduler import Answer, Ready
-from discotext.attacks.job import Job, Question, Reply, Task
+from discotext.attacks.job import Job
+from discotext.attacks.schedule import Question, Reply, Task
 from discotext.attacks.task import TaskRunner
 from discotext.support.extras import flush_denormals_globally
 from discotext.support.threads import choose_small, make_environment
@@ -60,7 +61,7 @@ class Worker:
     def update(self, findings: Mapping[str, Any]) -> None:
         """Take what has been found out by asking since the job was sent."""
         assert self.job is not None
-        self.job, self.runner = replace(self.job, **findings), None
+        self.job, self.runner = replace(self.job, model=replace(self.job.model, **findings)), None
 
     def do(self, work: Task | Question) -> Answer:
         assert self.job is not None
