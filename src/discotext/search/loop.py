@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
-from discotext.core.cache import Cached
 from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, find_free_slopes, name_ability
 from discotext.core.problem import Batch, count_changes
 from discotext.core.solution import Solution, Status
-from discotext.core.wrappers import Chunked, Counted, Guarded, Renumbered
+from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
 from discotext.search.pruning import Kept, prune
 from discotext.search.solver import Proposal, Search, Solver, check_solver, drive
 
@@ -110,7 +109,7 @@ def check_needs(batch: Batch, oracle: Oracle, solver: Solver) -> None:
     if not can(oracle, solver.needs):
         raise TypeError(
             f"{name} needs {name_ability(solver.needs)}, which {kind} does not have; choose a solver that only needs "
-            "scores (Greedy, Beam, LocalSearch), or wrap the oracle in Multilinear, which pays in forwards"
+            "scores: Greedy, Beam, RankedGreedy or LocalSearch"
         )
     solver.refuse(batch, oracle)
 

@@ -29,13 +29,10 @@ from discotext.core.oracle import (
     find_free_slopes,
     name_ability,
 )
-from discotext.core.problem import Batch
+from discotext.core.problem import Batch, interior_point
 from discotext.core.rounding import best_vertex
-from discotext.core.sampling import interior_point
-from discotext.search.climbing import Allowance, Climbers, Places, climb
-from discotext.search.frugal import search_frugally
+from discotext.search.climbing import Allowance, Climbers, Places, climb, search_frugally, survey
 from discotext.search.solver import Proposal, Proposals, Search, Solver, check_solver, is_active
-from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
 from discotext.solvers.beam import beam_passes, search_beam
 from discotext.solvers.disco_frank_wolfe import frank_wolfe, spread_start
