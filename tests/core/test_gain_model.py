@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from discotext.core import gain_model
 from discotext.core.gain_model import DISTRUST, INTERACTION, MOST, NOISE, OPTIMISM, SHARED, WEIGHT, GainModel
 from discotext.core.learning_oracle import LearningOracle
-from discotext.core.oracle import find_free_slopes
+from discotext.core.oracle import find_free_gradients
 from discotext.core.problem import Batch, Problem
 from discotext.core.wrappers import Counted
 from discotext.search import Stop, solve
@@ -117,9 +117,9 @@ def make_oracle(seed, n=12, k=4, budget=4, problems=6, curved=0.0):
 
 def test_slopes_that_are_learnt_cost_nothing_and_are_declared():
     batch, oracle, inner = make_oracle(0)
-    assert find_free_slopes(oracle) is oracle
-    assert find_free_slopes(Counted(oracle, batch)) is oracle
-    assert find_free_slopes(inner) is None
+    assert find_free_gradients(oracle) is oracle
+    assert find_free_gradients(Counted(oracle, batch)) is oracle
+    assert find_free_gradients(inner) is None
     solution, *_ = solve(batch, oracle, Disco(enumerate=False))
     assert solution.backwards == 0
 

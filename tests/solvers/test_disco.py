@@ -64,7 +64,7 @@ def test_small_spaces_are_enumerated_and_proved():
 
 
 def test_effort_one_spends_no_more_than_greedy_and_finds_more():
-    networks = RandomNetworks(range(100))
+    networks = RandomNetworks(range(60))
     results = {
         name: solve(networks.batch, networks, solver)
         for name, solver in {
@@ -111,7 +111,7 @@ def test_disco_climbs_from_what_its_start_found(start):
 
 def test_disco_refuses_what_its_start_refuses():
     batch = Batch.of([Problem((5,) * 12, 6)])
-    with pytest.raises(ValueError, match="more than the 10 that exact search enumerates"):
+    with pytest.raises(ValueError, match="than the 10 that exact"):
         solve(batch, Quadratic(batch), Disco(start=Exact(limit=10, bounds=False)))
     with pytest.raises(TypeError, match="start from PrefixBeam"):
         solve(batch, Quadratic(batch), Disco(start=PrefixBeam()))

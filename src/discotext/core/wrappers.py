@@ -128,10 +128,10 @@ class Guarded(Wrapper):
         self.oracle, self.batch = oracle, batch
         self.failures: dict[int, str] = {}
         self.raised = False  # whether any call has raised so far
-        self._failed = np.zeros(len(batch), dtype=bool)
+        self.failed = np.zeros(len(batch), dtype=bool)
 
     def ask(self, request: Request) -> Reply:
-        if not self._failed.any():
+        if not self.failed.any():
             reply = self._try(request, np.arange(len(request)), whole=True)
             if reply is not None:
                 return reply
@@ -139,7 +139,7 @@ class Guarded(Wrapper):
         pending = [np.arange(len(request))]
         while pending:
             rows = pending.pop()
-            rows = rows[~self._failed[request.problems[rows]]]
+            rows = rows[~self.failed[request.problems[rows]]]
             if not len(rows):
                 continue
             reply = self._try(request, rows, whole=False)
@@ -149,7 +149,7 @@ class Guarded(Wrapper):
                 middle = len(rows) // 2
                 pending += [rows[middle:], rows[:middle]]
         joined = join(request, parts, self.batch)
-        joined.scores[self._failed[request.problems]] = -np.inf
+        joined.scores[self.failed[request.problems]] = -np.inf
         return joined
 
     def _try(self, request: Request, rows: Ints, *, whole: bool) -> Reply | None:
@@ -173,7 +173,7 @@ class Guarded(Wrapper):
             self._fail(part, int(row), f"returned {'a gradient that is not finite' if finite else reply.scores[row]}")
         if bad.any():
             # The other problems have their answers and need not be asked again.
-            bad = self._failed[part.problems]
+            bad = self.failed[part.problems]
             reply.scores[bad] = -np.inf
             if reply.gradient is not None:
                 reply.gradient[bad[self.batch.take(part.problems).row_of]] = 0.0
@@ -192,9 +192,9 @@ class Guarded(Wrapper):
 
     def _fail(self, request: Request, row: int, reason: str) -> None:
         problem = int(request.problems[row])
-        if self._failed[problem]:
+        if self.failed[problem]:
             return
-        self._failed[problem] = True
+        self.failed[problem] = True
         where = f"problem {problem}, row {row} of a call with {len(request)}"
         if request.choices is not None:
             where += f", choice {request.choices[row, : self.batch.sizes[problem]].tolist()}"
