@@ -335,7 +335,7 @@ class Loop:
         if self.goal is None or failed or self.unstable[index]:
             below = 0
         elif reached:
-            below = min(int(self.below[index]), np.count_nonzero(choice))
+            below = int(min(self.below[index], np.count_nonzero(choice)))
         else:
             below = int(self.batch.budgets[index]) + 1 if self.proved[index] else int(self.below[index])
         # Where it was pruning that reached the goal, it took all of the forwards.
