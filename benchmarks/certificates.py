@@ -24,8 +24,7 @@ import numpy as np
 import discotext
 from benchmarks.results_file import RESULTS, provenance, show
 from discotext.core.objectives import Untargeted
-from discotext.core.problem import Batch, count_changes
-from discotext.core.sampling import random_choices
+from discotext.core.problem import Batch, count_changes, random_choices
 from discotext.data.examples import Examples
 from discotext.data.registry import load_split
 from discotext.runs.certificate import judge

@@ -33,7 +33,6 @@ from discotext.core.arrays import Choices, Floats, Ints, segment_argmax, segment
 from discotext.core.oracle import RelaxedOracle
 from discotext.core.problem import Batch
 from discotext.core.rounding import best_vertex, keep_largest
-from discotext.core.sampling import draw
 from discotext.search.climbing import Climbers
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 from discotext.solvers import make_solver
@@ -184,6 +183,18 @@ def ascend(
         probable = likeliest(best_other(at.theta, at.layout), at.theta, at.layout)
         choices = np.concatenate([best_vertex(in_alpha, at.layout), probable])
         at.keep((yield Climbers.at(batch, oracle, np.tile(at.rows, 2), choices).proposal()))
+
+
+def draw(layout: Batch, alpha: Floats, rng: np.random.Generator) -> Choices:
+    """(R, n_max) one candidate per position, drawn with the probabilities alpha."""
+    cumulative = np.cumsum(alpha)
+    before = cumulative[layout.starts] - alpha[layout.starts]
+    total = segment_sum(alpha, layout.starts)
+    # Strictly inside the segment: neither end may be hit, or a candidate of weight 0 could be drawn.
+    target = before + total * rng.uniform(1e-9, 1 - 1e-9, size=len(before))
+    picked = np.searchsorted(cumulative, target, side="right") - layout.starts
+    picked = np.clip(picked, 0, layout.counts - 1)
+    return layout.dense(picked, 0).astype(np.int32)
 
 
 def softmax(theta: Floats, layout: Batch) -> Floats:

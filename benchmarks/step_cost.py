@@ -17,7 +17,7 @@ import torch
 from benchmarks.results_file import save, show
 from discotext import Batch, Problem
 from discotext.core import EmbeddingOracle
-from discotext.core.sampling import interior_point
+from discotext.core.problem import interior_point
 from discotext.core.wrappers import Counted
 from discotext.search import Search, Solver
 from discotext.solvers import DiscoAdam, DiscoFrankWolfe, DiscoProximal, LocalSearch

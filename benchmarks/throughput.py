@@ -20,7 +20,7 @@ import torch
 from benchmarks.results_file import save, show
 from discotext import Candidates, Space
 from discotext.core import Untargeted
-from discotext.core.sampling import interior_point
+from discotext.core.problem import interior_point
 from discotext.data import load_data
 from discotext.victims import load_victim
 from discotext.victims.neural.victim import NeuralVictim, pad

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from discotext.core import gain_model
 from discotext.core.gain_model import DISTRUST, INTERACTION, MOST, NOISE, OPTIMISM, SHARED, WEIGHT, GainModel
 from discotext.core.learning_oracle import LearningOracle
-from discotext.core.oracle import FunctionOracle, find_free_slopes
+from discotext.core.oracle import find_free_gradients
 from discotext.core.problem import Batch, Problem
 from discotext.core.wrappers import Counted
 from discotext.search import Stop, solve
@@ -105,20 +105,21 @@ def make_oracle(seed, n=12, k=4, budget=4, problems=6, curved=0.0):
     worth[:, :, 0] = 0
     batch = Batch.of([Problem((k,) * n, budget)] * problems)
 
-    def score(problem, choice):
-        gains = worth[problem, np.arange(n), list(choice)]
-        return float(gains.sum() + curved * gains[0] * gains[1]) - 3
+    class Sums:
+        def score(self, numbers, choices):
+            gains = worth[numbers[:, None], np.arange(n), choices]
+            return gains.sum(axis=1) + curved * gains[:, 0] * gains[:, 1] - 3
 
-    inner = FunctionOracle(batch, score)
+    inner = Sums()
     originals = inner.score(np.arange(problems), batch.originals())
     return batch, LearningOracle(inner, batch, np.zeros(batch.candidates), np.ones(problems), originals), inner
 
 
 def test_slopes_that_are_learnt_cost_nothing_and_are_declared():
     batch, oracle, inner = make_oracle(0)
-    assert find_free_slopes(oracle) is oracle
-    assert find_free_slopes(Counted(oracle, batch)) is oracle
-    assert find_free_slopes(inner) is None
+    assert find_free_gradients(oracle) is oracle
+    assert find_free_gradients(Counted(oracle, batch)) is oracle
+    assert find_free_gradients(inner) is None
     solution, *_ = solve(batch, oracle, Disco(enumerate=False))
     assert solution.backwards == 0
 

@@ -8,7 +8,7 @@ from benchmarks.random_networks import RandomNetworks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotext import Batch, Problem
+from discotext import Batch
 from discotext.core import (
     Cached,
     Chunked,
@@ -16,13 +16,12 @@ from discotext.core import (
     EmbeddingOracle,
     FunctionOracle,
     Guarded,
-    Multilinear,
     RelaxedOracle,
     check_oracle,
 )
-from discotext.core.oracle import Request, can
+from discotext.core.oracle import can
 from discotext.core.oracle_check import difference_gap
-from discotext.core.sampling import random_choices
+from discotext.core.problem import random_choices
 from discotext.core.wrappers import Renumbered, running_total
 from discotext.theory import LinearBag, subset_sum
 from tests.conftest import SHAPES, Quadratic, Table, needs_torch
@@ -184,36 +183,6 @@ def test_the_embedding_oracle_refuses_ids_that_do_not_fit(ids, word):
         EmbeddingOracle(BATCH, ids, torch.zeros(20, 3), lambda vectors, lengths: vectors.sum((1, 2)))
 
 
-# Multilinear
-
-
-def test_the_multilinear_view_is_exact_at_choices():
-    full = Batch.of([Problem((3, 2), 2)])
-    table = Table(full)
-    view = Multilinear(table, full)
-    choice = np.array([[2, 1]], dtype=np.int32)
-    scores, gradient = view.relaxed(np.array([0]), full.one_hot(choice))
-    assert scores[0] == table.scores[0][2, 1]
-    expected = [table.scores[0][j, 1] for j in range(3)] + [table.scores[0][2, j] for j in range(2)]
-    np.testing.assert_allclose(gradient, expected)
-
-
-def test_the_multilinear_view_is_unbiased_and_says_what_it_costs():
-    full = Batch.of([Problem((3, 2), 2)])
-    table = Table(full)
-    alpha = np.array([0.2, 0.5, 0.3, 0.6, 0.4])
-    exact = sum(alpha[i] * alpha[3 + j] * table.scores[0][i, j] for i in range(3) for j in range(2))
-    slope = [sum(alpha[3 + j] * table.scores[0][i, j] for j in range(2)) for i in range(3)]
-    table.asked.clear()
-    view = Multilinear(table, full, draws=4000, seed=1)
-    scores, gradient = view.relaxed(np.array([0]), alpha)
-    assert scores[0] == pytest.approx(exact, abs=0.06)
-    np.testing.assert_allclose(gradient[:3], slope, atol=0.06)
-    forwards, backwards = view.cost(Request("relaxed", np.array([0]), alpha=alpha))
-    assert forwards[0] == len(table.asked)
-    assert backwards[0] == 0
-
-
 # Wrappers
 
 
@@ -238,10 +207,13 @@ def test_counted_counts_forwards_and_backwards_by_problem():
 
 
 def test_counted_charges_what_the_oracle_says_a_gradient_costs():
-    counted = Counted(Multilinear(Quadratic(BATCH), BATCH, draws=2), BATCH)
+    class Priced(Quadratic):
+        def cost(self, request):
+            return np.full(len(request), 7), np.zeros(len(request), dtype=np.int64)
+
+    counted = Counted(Priced(BATCH), BATCH)
     counted.relaxed(np.array([0]), BATCH.take([0]).one_hot(BATCH.originals()[:1]))
-    assert counted.forwards[0] == 2 * (1 + 6)
-    assert counted.backwards[0] == 0
+    assert (counted.forwards[0], counted.backwards[0]) == (7, 0)
 
 
 def test_counted_stops_exactly_at_its_limits():

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch, Problem
-from discotext.core.problem import count_changes
-from discotext.core.sampling import random_choices
+from discotext.core.problem import count_changes, random_choices
 from tests.conftest import SHAPES, feasible, problems
 
 

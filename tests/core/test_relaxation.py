@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from discotext import Batch, Problem
 from discotext.core.arrays import segment_sum
 from discotext.core.penalty import changed_mass, l1, proximal_map, soft_threshold
+from discotext.core.problem import interior_point, random_choices
 from discotext.core.relaxation import experiment_start, pull_back, retract, theorem_start, to_alpha
-from discotext.core.sampling import interior_point, random_choices
 from tests.conftest import SHAPES
 
 BATCH = Batch.of(SHAPES)

@@ -1,4 +1,4 @@
-"""From weights to the best choice within budget; and the segments and draws that this is made of."""
+"""From weights to the best choice within budget; and the segments that this is made of."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from discotext import Batch, Problem
 from discotext.core.arrays import segment_argmax
 from discotext.core.rounding import best_vertex, largest
-from discotext.core.sampling import draw
 from tests.conftest import feasible, problems
 
 rng_of = np.random.default_rng
@@ -45,12 +44,3 @@ def test_segment_argmax_finds_the_first_largest(segments):
     where, largest = segment_argmax(flat, np.cumsum(counts) - counts, np.repeat(np.arange(len(counts)), counts))
     assert where.tolist() == [segment.index(max(segment)) for segment in segments]
     assert largest.tolist() == [max(segment) for segment in segments]
-
-
-def test_draws_follow_the_mixture():
-    layout = Batch.of([Problem((3,), 1)] * 4000)
-    alpha = np.tile([0.5, 0.2, 0.3], 4000)
-    counts = np.bincount(draw(layout, alpha, rng_of(0))[:, 0], minlength=3) / 4000
-    np.testing.assert_allclose(counts, [0.5, 0.2, 0.3], atol=0.03)
-    certain = np.tile([0.0, 1.0, 0.0], 4000)
-    assert (draw(layout, certain, rng_of(1)) == 1).all()

@@ -8,9 +8,8 @@ from benchmarks.random_networks import RandomNetworks
 
 from discotext import solve
 from discotext.core.wrappers import Chunked, Counted
-from discotext.search.climbing import Allowance, Climbers, Places, climb, slopes_at
+from discotext.search.climbing import Allowance, Climbers, Places, climb, measure_swaps, slopes_at, survey
 from discotext.search.solver import Search, drive
-from discotext.search.survey import measure_swaps, survey
 from discotext.search.tuning import DEFAULT
 from discotext.solvers import Disco, Exact, Greedy
 

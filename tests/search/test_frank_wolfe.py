@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import Batch
-from discotext.core.sampling import random_choices
+from discotext.core.problem import random_choices
 from discotext.search.climbing import best_moves
 from tests.conftest import problems
 

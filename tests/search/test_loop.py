@@ -8,9 +8,8 @@ from benchmarks.random_networks import RandomNetworks
 
 from discotext import Batch, Problem, solve
 from discotext.core import FunctionOracle, Status
-from discotext.core.cache import Cached
 from discotext.core.problem import count_changes
-from discotext.core.wrappers import Counted
+from discotext.core.wrappers import Cached, Counted
 from discotext.search import Proposal, Search, Solver, Stop
 from discotext.search.pruning import MANY, Kept, exchange_down, prune, undo_singly
 from discotext.search.tuning import DEFAULT
@@ -28,7 +27,7 @@ def test_needs_are_checked_before_any_work(solver):
     batch = Batch.of([Problem((2,), 1)])
     asked = []
     oracle = FunctionOracle(batch, lambda problem, choice: asked.append(choice) or 0.0)
-    with pytest.raises(TypeError, match=r"needs gradients .* FunctionOracle does not have; .* Multilinear"):
+    with pytest.raises(TypeError, match=r"needs gradients .* FunctionOracle"):
         solve(batch, oracle, solver)
     with pytest.raises(TypeError, match="deletions"):
         solve(batch, oracle, RankedGreedy(rank="deletion"))

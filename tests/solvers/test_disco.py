@@ -5,7 +5,7 @@ import pytest
 from benchmarks.random_networks import RandomNetworks
 
 from discotext import Batch, Problem, solve
-from discotext.core import Multilinear, Status
+from discotext.core import Status
 from discotext.decoding.paths import PrefixBeam
 from discotext.search import Stop
 from discotext.search.tuning import DEFAULT
@@ -18,7 +18,7 @@ from discotext.solvers import (
     Random,
 )
 from discotext.theory import LinearBag
-from tests.conftest import Quadratic, Table, feasible
+from tests.conftest import Quadratic, feasible
 
 
 @pytest.mark.parametrize("solver", [Disco(enumerate=False), Greedy(), DiscoFrankWolfe()], ids=repr)
@@ -64,7 +64,7 @@ def test_small_spaces_are_enumerated_and_proved():
 
 
 def test_effort_one_spends_no_more_than_greedy_and_finds_more():
-    networks = RandomNetworks(range(100))
+    networks = RandomNetworks(range(60))
     results = {
         name: solve(networks.batch, networks, solver)
         for name, solver in {
@@ -111,34 +111,10 @@ def test_disco_climbs_from_what_its_start_found(start):
 
 def test_disco_refuses_what_its_start_refuses():
     batch = Batch.of([Problem((5,) * 12, 6)])
-    with pytest.raises(ValueError, match="more than the 10 that exact search enumerates"):
+    with pytest.raises(ValueError, match="than the 10 that exact"):
         solve(batch, Quadratic(batch), Disco(start=Exact(limit=10, bounds=False)))
     with pytest.raises(TypeError, match="start from PrefixBeam"):
         solve(batch, Quadratic(batch), Disco(start=PrefixBeam()))
-
-
-def test_a_black_box_can_be_relaxed_at_its_price():
-    batch = Batch.of([Problem((3, 3, 3), 2)])
-    table = Table(batch)
-    (solution,) = solve(batch, Multilinear(Bounded(table), batch), Disco(enumerate=False))
-    assert solution.backwards == 0
-    assert solution.forwards > 7
-    assert solution.score > solution.original_score
-
-
-class Bounded:
-    """A table that answers −5 for what is beyond the budget, which draws from a mixture may ask for."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-
-    def score(self, rows, choices):
-        return np.array(
-            [
-                self.table.scores[row].get(tuple(choice), -5.0)
-                for row, choice in zip(rows, choices.tolist(), strict=True)
-            ]
-        )
 
 
 @pytest.mark.parametrize("stop", [Stop(forwards=60), Stop(backwards=8), Stop(seconds=1e-4)])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from discotext import Batch, Problem
-from discotext.core.cache import Cached
 from discotext.core.penalty import l1, per_candidate
 from discotext.core.relaxation import experiment_start, theorem_start, to_alpha
-from discotext.core.wrappers import Counted
+from discotext.core.wrappers import Cached, Counted
 from discotext.search import Search
 from discotext.solvers import DiscoAdam, DiscoProximal
 from discotext.solvers.disco_adam import Adam

@@ -44,7 +44,7 @@ def test_spaces_beyond_counting_are_no_trouble():
     bag = LinearBag(batch, rng.normal(size=(batch.candidates, 1)), np.zeros((1, 1)))
     (solution,) = solve(batch, bag, Disco(effort="high"), stop=Stop(forwards=200))
     assert solution.score > solution.original_score
-    with pytest.raises(ValueError, match=r"about 10\^3\d\d choices"):
+    with pytest.raises(ValueError, match="10,000,000"):
         solve(batch, FunctionOracle(batch, lambda problem, choice: 0.0), Exact())
 
 
@@ -62,11 +62,11 @@ def test_exact_with_a_goal_proves_fewest_changes_or_impossibility(problem, seed,
         assert solution.score == table.best(0)
 
 
-def test_exact_refuses_with_the_number_of_choices():
+def test_exact_refuses_what_has_more_choices_than_it_enumerates():
     batch = Batch.of([Problem((2,), 1), Problem((5,) * 12, 6)])
     asked = []
     oracle = FunctionOracle(batch, lambda problem, choice: asked.append(problem) or 0.0)
-    with pytest.raises(ValueError, match=r"problem 1 has 4,\d{3},\d{3} choices .* Exact\(limit=…\)"):
+    with pytest.raises(ValueError, match=r"problem 1 .* 1,000,000"):
         solve(batch, oracle, Exact(limit=1_000_000))
     assert not asked
 

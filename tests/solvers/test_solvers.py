@@ -1,5 +1,7 @@
 """Laws of every solver, in one table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.random_networks import RandomNetworks
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from discotext import Batch, solve
 from discotext.core import FunctionOracle, Status
+from discotext.search.tuning import DEFAULT
 from discotext.solvers import (
     SOLVERS,
     Beam,
@@ -28,7 +31,7 @@ from tests.conftest import Quadratic, feasible, problems
 ALL = {
     **{name: make() for name, make in SOLVERS.items()},
     "disco without enumeration": Disco(enumerate=False),
-    "disco-high without enumeration": Disco(effort="high", enumerate=False),
+    "disco-high without enumeration": Disco(effort="high", enumerate=False, tuning=replace(DEFAULT, least_passes=100)),
     "disco from greedy": Disco(start=Greedy()),
     "disco from enumeration": Disco(start=Exact()),
     "disco-proximal p=3, constant step": DiscoProximal(p=3, step=0.05, steps=20),

@@ -9,8 +9,8 @@ import pytest
 import discotext
 from discotext.core.objectives import Untargeted
 from discotext.core.oracle_check import check_oracle
+from discotext.core.problem import random_choices
 from discotext.core.rounding import best_vertex
-from discotext.core.sampling import random_choices
 from discotext.core.swaps import additions
 from discotext.text.candidates import Candidates
 from discotext.text.sources import SynonymList

@@ -19,7 +19,7 @@ import numpy as np
 from discotext.core.arrays import Bools, Ints
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
-from discotext.core.sampling import random_choices
+from discotext.core.problem import random_choices
 from discotext.core.solution import Solution, Status
 from discotext.core.wrappers import Guarded
 from discotext.search.loop import solve

@@ -19,11 +19,11 @@ from discotext.attacks.schedule import Task
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.core.solution import Solution
+from discotext.core.wrappers import Reporting
 from discotext.runs.certificate import explain_open
 from discotext.runs.certificate import judge as judge_record
 from discotext.runs.record import SUCCESS, Change, Record
 from discotext.search.loop import Stop, solve
-from discotext.search.recording import Reporting
 from discotext.text.space import Space, count_allowed_changes
 from discotext.text.words import Words, split
 from discotext.victims.victim import Victim, evaluate

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from discotext.support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from discotext.core.cache import Cached as Cached
     from discotext.core.embedding import EmbeddingOracle as EmbeddingOracle
-    from discotext.core.multilinear import Multilinear as Multilinear
     from discotext.core.objectives import CustomObjective as CustomObjective
     from discotext.core.objectives import Objective as Objective
     from discotext.core.objectives import Targeted as Targeted
@@ -27,14 +25,13 @@ if TYPE_CHECKING:
     from discotext.core.problem import Problem as Problem
     from discotext.core.solution import Solution as Solution
     from discotext.core.solution import Status as Status
+    from discotext.core.wrappers import Cached as Cached
     from discotext.core.wrappers import Chunked as Chunked
     from discotext.core.wrappers import Counted as Counted
     from discotext.core.wrappers import Guarded as Guarded
 
 _HOMES = {
-    "cache": ["Cached"],
     "embedding": ["EmbeddingOracle"],
-    "multilinear": ["Multilinear"],
     "objectives": ["CustomObjective", "Objective", "Targeted", "Untargeted"],
     "oracle": [
         "BoundingOracle",
@@ -48,6 +45,6 @@ _HOMES = {
     "oracle_check": ["OracleReport", "check_oracle"],
     "problem": ["Batch", "Problem"],
     "solution": ["Solution", "Status"],
-    "wrappers": ["Chunked", "Counted", "Guarded"],
+    "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

@@ -1,6 +1,6 @@
 """What the swaps of one problem gain, learnt from the answers so far: a Gaussian process over choices.
 
-A stand-in, or nothing, says beforehand what each candidate gains, and a choice is expected to gain the sum of its
+A surrogate, or nothing, says beforehand what each candidate gains, and a choice is expected to gain the sum of its
 candidates, m(x). What that misses is normally distributed. Two choices miss alike as far as they change the same
 positions, and more so where they put the same candidates there:
 
@@ -8,7 +8,7 @@ positions, and more so where they put the same candidates there:
     covariance(x, y) = s² · (κ + INTERACTION · κ²) + DISTRUST · m(x) · m(y)
 
 The sum over positions makes gains add up; the square lets pairs of changes interact, so that what is believed of a swap
-depends on what is changed already; the last term says that the stand-in may be wrong by a factor. Uncertainty is a
+depends on what is changed already; the last term says that the surrogate may be wrong by a factor. Uncertainty is a
 reason to try: a swap is worth what is expected of it and the standard deviation of that.
 """
 

@@ -1,4 +1,4 @@
-"""Slopes for an oracle that has none: learnt from its own answers, while it is asked."""
+"""Gradients for an oracle that has none: learnt from its own answers, while it is asked."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from discotext.core.gain_model import SHARED, GainModel
 from discotext.core.oracle import Oracle, Request
 from discotext.core.problem import Batch
 
-SLACK = 0.8  # learnt slopes have the benefit of the doubt already; chosen as the constants of `GainModel`
-DRAWN = 0.5  # standard deviation of drawn slopes, in units of what the prior misses
+SLACK = 0.8  # learnt gains have the benefit of the doubt already; chosen as the constants of `GainModel`
+DRAWN = 0.5  # standard deviation of drawn gains, in units of what the prior misses
 
 
 class LearningOracle:
-    """The scores of an oracle without slopes, and slopes that are learnt from them; they cost nothing.
+    """The scores of an oracle without gradients, and gains that are learnt from them; they cost nothing.
 
     prior: flat, what each candidate is said to gain. sizes: (B,) how far that is off, see `GainModel`.
     originals: (B,) the scores of the originals.
-    labels_only: whether the model answers labels. Then nothing can be learnt from the answers, and slopes are drawn at
+    labels_only: whether the model answers labels. Then nothing can be learnt from the answers, and gains are drawn at
         random around the prior, new ones each time, so that many likely choices are tried.
-    slack: see `FreeSlopesOracle`.
+    slack: see `FreeGradientsOracle`.
     """
 
     exact_at_vertices = False
@@ -56,15 +56,15 @@ class LearningOracle:
         """What is believed at the choices that the mixtures are nearest to."""
         layout = self.batch.take(problems)
         nearest = layout.dense(segment_argmax(alpha, layout.starts, layout.position_of)[0], 0).astype(np.int32)
-        values, slopes = np.empty(len(problems)), np.empty(len(alpha))
+        values, gains = np.empty(len(problems)), np.empty(len(alpha))
         for row, problem in enumerate(problems.tolist()):
             model, choice = self._model(problem), nearest[row, : int(layout.sizes[row])]
             values[row] = self.originals[problem] + model.expect(choice)
             if self.labels_only:
-                slopes[layout.first_candidate[row] : layout.first_candidate[row + 1]] = self._draw(problem)
+                gains[layout.first_candidate[row] : layout.first_candidate[row + 1]] = self._draw(problem)
                 continue
-            slopes[layout.first_candidate[row] : layout.first_candidate[row + 1]] = model.find_gains(choice)
-        return values, slopes
+            gains[layout.first_candidate[row] : layout.first_candidate[row + 1]] = model.find_gains(choice)
+        return values, gains
 
     def _draw(self, problem: int) -> Floats:
         """(K,) gains drawn around the prior, alike at one position; the first time the prior itself."""
@@ -79,7 +79,7 @@ class LearningOracle:
         return np.asarray(drawn)
 
     def cost(self, request: Request) -> tuple[Ints, Ints]:
-        """A slope asks the model nothing."""
+        """A gradient asks the model nothing."""
         none = np.zeros(len(request), dtype=np.int64)
         return (none, none) if request.kind == "relaxed" else (np.ones_like(none), none)
 

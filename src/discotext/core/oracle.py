@@ -88,10 +88,10 @@ class PricedOracle(Oracle, Protocol):
 
 
 @runtime_checkable
-class FreeSlopesOracle(RelaxedOracle, PricedOracle, Protocol):
-    """A relaxed oracle whose slopes take no pass of the model.
+class FreeGradientsOracle(RelaxedOracle, PricedOracle, Protocol):
+    """A relaxed oracle whose gradients take no pass of the model.
 
-    slack: how many times the gain that slopes promise may be true; below 1 where they are optimistic themselves.
+    slack: how many times the gain that they promise may be true; below 1 where they are optimistic themselves.
     labels_only: whether all scores short of the goal are alike, so that no answer says what is nearer to it.
     """
 
@@ -155,10 +155,10 @@ def can(oracle: Oracle, ability: type) -> bool:
     return isinstance(innermost(oracle), ability)
 
 
-def find_free_slopes(oracle: Oracle) -> FreeSlopesOracle | None:
-    """The oracle inside all wrappers if its slopes take no pass of the model, else None."""
+def find_free_gradients(oracle: Oracle) -> FreeGradientsOracle | None:
+    """The oracle inside all wrappers if its gradients take no pass of the model, else None."""
     inner = innermost(oracle)
-    return inner if isinstance(inner, FreeSlopesOracle) else None
+    return inner if isinstance(inner, FreeGradientsOracle) else None
 
 
 def innermost(oracle: Oracle) -> Oracle:

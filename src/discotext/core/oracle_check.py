@@ -17,8 +17,7 @@ from discotext.core.oracle import (
     can,
     innermost,
 )
-from discotext.core.problem import Batch, count_changes
-from discotext.core.sampling import interior_point, random_choices
+from discotext.core.problem import Batch, count_changes, interior_point, random_choices
 from discotext.core.wrappers import check_shapes
 
 

@@ -17,7 +17,7 @@ from typing import SupportsIndex, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, rank_in_group
+from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, rank_in_group, segment_sum
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -266,3 +266,19 @@ def best_distinct(groups: Ints, hashes: NDArray[np.uint64], scores: Floats, coun
     distinct = order[new]
     distinct = distinct[np.lexsort((-scores[distinct], groups[distinct]))]
     return np.asarray(distinct[rank_in_group(groups[distinct]) < count])
+
+
+def interior_point(layout: Batch, rng: np.random.Generator) -> Floats:
+    """A random mixture with every weight positive."""
+    weights = rng.uniform(0.2, 1.0, size=layout.candidates)
+    return np.asarray(weights / segment_sum(weights, layout.starts)[layout.position_of])
+
+
+def random_choices(layout: Batch, rng: np.random.Generator) -> Choices:
+    """(B, n_max) feasible choices: a random number of random positions changed, each to a random candidate."""
+    keys = np.where(layout.dense_counts > 1, rng.random((len(layout), layout.n_max)), np.inf)
+    changes = np.floor(rng.random(len(layout)) * (layout.budgets + 1))
+    rank = np.argsort(np.argsort(keys, axis=1), axis=1)
+    changed = (rank < changes[:, None]) & np.isfinite(keys)
+    candidate = 1 + np.floor(rng.random(keys.shape) * np.maximum(layout.dense_counts - 1, 0))
+    return np.where(changed, candidate, 0).astype(np.int32)

@@ -7,7 +7,8 @@ are checked before each call that really happens, and an error is caught where i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from discotext.core.oracle import (
     innermost,
 )
 from discotext.core.padding import group_by_length
-from discotext.core.problem import Batch
+from discotext.core.problem import Batch, fingerprints
 
 
 class Chunked(Wrapper):
@@ -127,10 +128,10 @@ class Guarded(Wrapper):
         self.oracle, self.batch = oracle, batch
         self.failures: dict[int, str] = {}
         self.raised = False  # whether any call has raised so far
-        self._failed = np.zeros(len(batch), dtype=bool)
+        self.failed = np.zeros(len(batch), dtype=bool)
 
     def ask(self, request: Request) -> Reply:
-        if not self._failed.any():
+        if not self.failed.any():
             reply = self._try(request, np.arange(len(request)), whole=True)
             if reply is not None:
                 return reply
@@ -138,7 +139,7 @@ class Guarded(Wrapper):
         pending = [np.arange(len(request))]
         while pending:
             rows = pending.pop()
-            rows = rows[~self._failed[request.problems[rows]]]
+            rows = rows[~self.failed[request.problems[rows]]]
             if not len(rows):
                 continue
             reply = self._try(request, rows, whole=False)
@@ -148,7 +149,7 @@ class Guarded(Wrapper):
                 middle = len(rows) // 2
                 pending += [rows[middle:], rows[:middle]]
         joined = join(request, parts, self.batch)
-        joined.scores[self._failed[request.problems]] = -np.inf
+        joined.scores[self.failed[request.problems]] = -np.inf
         return joined
 
     def _try(self, request: Request, rows: Ints, *, whole: bool) -> Reply | None:
@@ -172,7 +173,7 @@ class Guarded(Wrapper):
             self._fail(part, int(row), f"returned {'a gradient that is not finite' if finite else reply.scores[row]}")
         if bad.any():
             # The other problems have their answers and need not be asked again.
-            bad = self._failed[part.problems]
+            bad = self.failed[part.problems]
             reply.scores[bad] = -np.inf
             if reply.gradient is not None:
                 reply.gradient[bad[self.batch.take(part.problems).row_of]] = 0.0
@@ -191,9 +192,9 @@ class Guarded(Wrapper):
 
     def _fail(self, request: Request, row: int, reason: str) -> None:
         problem = int(request.problems[row])
-        if self._failed[problem]:
+        if self.failed[problem]:
             return
-        self._failed[problem] = True
+        self.failed[problem] = True
         where = f"problem {problem}, row {row} of a call with {len(request)}"
         if request.choices is not None:
             where += f", choice {request.choices[row, : self.batch.sizes[problem]].tolist()}"
@@ -335,3 +336,71 @@ class Renumbered(Wrapper):
 
     def ask(self, request: Request) -> Reply:
         return self.pass_on(replace(request, problems=self.numbers[request.problems]))
+
+
+class Cached(Wrapper):
+    """Remembers scores, so that no choice is asked twice. The oldest are forgotten beyond `entries`.
+
+    A choice is known by its fingerprint. About 260 bytes an entry.
+    counted: the counter inside, if its deadline is to hold for remembered scores too.
+    """
+
+    def __init__(
+        self, oracle: Oracle, batch: Batch, entries: int = 1_000_000, *, counted: Counted | None = None
+    ) -> None:
+        if entries < 1:
+            raise ValueError(f"entries is {entries}, but a memory holds at least 1; leave the wrapper out for none")
+        self.oracle, self.batch, self.entries, self.counted = oracle, batch, entries, counted
+        self.hits = 0
+        self._scores: OrderedDict[tuple[int, int, int], float] = OrderedDict()
+
+    def ask(self, request: Request) -> Reply:
+        if request.kind != "score":
+            return self.pass_on(request)
+        if self.counted is not None and self.counted.late():
+            # After the deadline nothing is asked, and nothing is looked up either.
+            self.counted.exhausted[request.problems] = True
+            return Reply(np.full(len(request), -np.inf))
+        keys = self._keys(request)
+        fresh: dict[tuple[int, int, int], int] = {}
+        for row, key in enumerate(keys):
+            if key not in self._scores and key not in fresh:
+                fresh[key] = row
+        self.hits += len(keys) - len(fresh)
+        if len(fresh) == len(keys):
+            reply = self.pass_on(request)
+            self._remember(zip(keys, reply.scores.tolist(), strict=True))
+            return reply
+        answers: dict[tuple[int, int, int], float] = {}
+        if fresh:
+            part = self.pass_on(request.take(np.fromiter(fresh.values(), dtype=np.int64), self.batch))
+            answers = dict(zip(fresh, part.scores.tolist(), strict=True))
+        scores = np.array([answers[key] if key in answers else self._scores[key] for key in keys])
+        self._remember(answers.items())
+        return Reply(scores)
+
+    def _keys(self, request: Request) -> list[tuple[int, int, int]]:
+        assert request.choices is not None
+        hashes = fingerprints(request.choices)
+        return list(zip(request.problems.tolist(), hashes[:, 0].tolist(), hashes[:, 1].tolist(), strict=True))
+
+    def _remember(self, items: Iterable[tuple[tuple[int, int, int], float]]) -> None:
+        for key, score in items:
+            # −inf stands for a row that was not asked (a limit, a failure); that is not a score to remember.
+            if score != -np.inf:
+                self._scores[key] = score
+        while len(self._scores) > self.entries:
+            self._scores.popitem(last=False)
+
+
+class Reporting(Wrapper):
+    """Reports after each call how many choices were scored in it."""
+
+    def __init__(self, oracle: Oracle, report: Callable[[int], None]) -> None:
+        self.oracle, self.report = oracle, report
+
+    def ask(self, request: Request) -> Reply:
+        reply = self.pass_on(request)
+        if request.kind == "score":
+            self.report(len(request))
+        return reply

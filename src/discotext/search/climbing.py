@@ -19,9 +19,9 @@ import numpy as np
 from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, rank_in_group, segment_argmax
 from discotext.core.oracle import Oracle, RelaxedOracle
 from discotext.core.problem import Batch, best_distinct, fingerprints
-from discotext.core.rounding import largest
+from discotext.core.rounding import best_vertex, largest
 from discotext.core.swaps import best_of_each
-from discotext.search.solver import Proposal, Search, is_active
+from discotext.search.solver import Proposal, Proposals, Search, is_active
 from discotext.search.tuning import Tuning
 
 
@@ -264,3 +264,113 @@ def climb(
         climbers = climbers.take(is_active(climbers.problems, active))
         ended = ended.take(is_active(ended.problems, active))
     return ended
+
+
+def survey(batch: Batch, oracle: RelaxedOracle, at: Climbers, tuning: Tuning) -> Climbers:
+    """The best that a survey finds for each climber, of those it finds better.
+
+    Where climbing ends, it measures what the gradient only guesses. The most promising swaps and every way back are
+    scored singly, also those that are a change too many for the budget, and what they gain takes the gradient's place.
+    Pairs of a swap and a way back, and the vertex of all that gains most, are scored in turn.
+    """
+    layout = batch.take(at.problems)
+    gains = measure_swaps(layout, oracle, at, tuning.smoothing, tuning.surveyed_swaps)
+    moves = best_moves(layout, at.choices, gains, tuning.surveyed_moves - 1, tuning.partners)
+    vertex = np.zeros_like(at.choices)
+    vertex[:, : layout.n_max] = best_vertex(gains, layout)
+    rows = np.concatenate([moves.rows, np.arange(len(at))])
+    order = np.argsort(rows, kind="stable")
+    rows, choices = rows[order], np.concatenate([moves.apply(at.choices), vertex])[order]
+    scores = oracle.score(at.problems[rows], choices)
+    best = best_of_each(rows, scores)
+    best = best[scores[best] > at.scores[rows[best]]]
+    return Climbers(at.problems[rows[best]], choices[best], scores[best])
+
+
+def measure_swaps(
+    layout: Batch, oracle: RelaxedOracle, at: Climbers, smoothing: float, count: int, also: Ints | None = None
+) -> Floats:
+    """Flat like a gradient: what each measured swap gains over what is chosen, 0 for that, −inf for the rest.
+
+    count: swaps of each climber that are measured, those of the highest slopes. also: further candidates, flat.
+    """
+    choices = at.choices[:, : layout.n_max]
+    chosen = layout.chosen(choices)
+    slopes = slopes_at(oracle, at, layout, smoothing)
+    promise = slopes - slopes[chosen][layout.position_of]
+    promise[layout.starts] = -np.inf
+    promise[chosen] = -np.inf
+    order = np.lexsort((-promise, layout.row_of))
+    picked = order[(rank_in_group(layout.row_of[order]) < count) & np.isfinite(promise[order])]
+    ways_back = layout.starts[chosen != layout.starts]
+    tried = np.unique(np.concatenate([picked, ways_back] if also is None else [picked, ways_back, also]))
+    rows, positions = layout.row_of[tried], layout.position_of[tried]
+    swapped = at.choices[rows]
+    swapped[np.arange(len(tried)), positions - layout.first_position[rows]] = tried - layout.starts[positions]
+    gains = np.full(len(slopes), -np.inf)
+    # From a forbidden choice a swap gains what it scores.
+    base = np.where(np.isfinite(at.scores), at.scores, 0.0)
+    gains[tried] = oracle.score(at.problems[rows], swapped) - base[rows]
+    gains[chosen] = 0.0
+    return gains
+
+
+def search_frugally(
+    batch: Batch,
+    oracle: RelaxedOracle,
+    labels_only: bool,
+    search: Search,
+    problems: Ints,
+    queries: Floats,
+    slack: float,
+    tuning: Tuning,
+) -> Proposals:
+    """Follow gradients that take no pass of the model from the originals of these problems.
+
+    Gradients that come from a surrogate, or from the weights of a linear model, are as good before a question as after
+    it, and better with every answer. So each round takes them at the best choice so far, and asks for the choice that
+    they point to and for the moves that they value most: three questions, and then the gradient again.
+
+    labels_only: whether no answer short of the goal says what is nearer to it; then only whole choices are worth a
+        question.
+    queries: (B,) what each problem may spend.
+    slack: how many times the gain that slopes promise may be true; a problem that would not reach its goal even then is
+        given up.
+    """
+    best = Climbers.at(batch, oracle, problems, np.zeros((len(problems), 0), dtype=np.int32))
+    limit = search.spent(np.arange(len(batch))) + queries
+    asked, idle = Places(), np.zeros(len(batch), dtype=np.int64)
+    asked.visit(best)
+    questions = 1 if labels_only else tuning.frugal_questions
+    while len(best):
+        layout = batch.take(best.problems)
+        slopes = slopes_at(oracle, best, layout, 0.0)
+        vertex = best_vertex(slopes, layout)
+        gains = slopes[layout.chosen(vertex)] - slopes[layout.chosen(best.choices)]
+        promise = np.bincount(layout.problem_of_position, weights=gains, minlength=len(best))
+        moves = best_moves(layout, best.choices, slopes, 4 * tuning.frugal_questions, tuning.partners)
+        rows = np.concatenate([np.arange(len(best)), moves.rows])
+        pointed = np.zeros_like(best.choices)
+        pointed[:, : vertex.shape[1]] = vertex
+        choices = np.concatenate([pointed, moves.apply(best.choices)])
+        order = np.argsort(rows, kind="stable")
+        if search.goal is not None and np.isfinite(slack):
+            hopeful = best.scores + slack * promise >= search.goal
+            # As long as it gets better, more may come than the slopes know of.
+            hopeful |= idle[best.problems] < tuning.frugal_patience
+            order = order[hopeful[rows[order]]]
+        wanted = Climbers(best.problems[rows], choices, np.zeros(len(rows))).take(order)
+        picked = order[asked.visit_some(wanted, questions)]
+        rows, choices = rows[picked], choices[picked]
+        scores = oracle.score(best.problems[rows], choices)
+        active = yield Proposal(best.problems[rows], choices, scores)
+        going = np.isin(np.arange(len(best)), rows) & is_active(best.problems, active)
+        top = best_of_each(rows, scores)
+        top = top[scores[top] > best.scores[rows[top]]]
+        idle[best.problems] += 1
+        idle[best.problems[rows[top]]] = 0
+        best.choices[rows[top]], best.scores[rows[top]] = choices[top], scores[top]
+        going &= search.spent(best.problems) < limit[best.problems]
+        if search.goal is None:
+            going &= idle[best.problems] < tuning.idle_waves
+        best = best.take(going)

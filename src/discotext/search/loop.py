@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
-from discotext.core.cache import Cached
-from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, find_free_slopes, name_ability
+from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, find_free_gradients, name_ability
 from discotext.core.problem import Batch, count_changes
 from discotext.core.solution import Solution, Status
-from discotext.core.wrappers import Chunked, Counted, Guarded, Renumbered
+from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
 from discotext.search.pruning import Kept, prune
 from discotext.search.solver import Proposal, Search, Solver, check_solver, drive
 
@@ -110,7 +109,7 @@ def check_needs(batch: Batch, oracle: Oracle, solver: Solver) -> None:
     if not can(oracle, solver.needs):
         raise TypeError(
             f"{name} needs {name_ability(solver.needs)}, which {kind} does not have; choose a solver that only needs "
-            "scores (Greedy, Beam, LocalSearch), or wrap the oracle in Multilinear, which pays in forwards"
+            "scores: Greedy, Beam, RankedGreedy or LocalSearch"
         )
     solver.refuse(batch, oracle)
 
@@ -218,7 +217,7 @@ class Loop:
                     "candidates and budget; this is a fault of the solver"
                 )
         # A solver does not see which rows were not asked; where a limit or a failure cut it off, it has proved nothing.
-        cut_off = self.counted.exhausted | self._find_failed()
+        cut_off = self.counted.exhausted | self.guarded.failed
         named = np.unique(np.concatenate([problems, numbers[proposal.proved]]))
         below = np.zeros(len(self.batch), dtype=np.int64)
         if isinstance(proposal.below, int):
@@ -262,14 +261,9 @@ class Loop:
         elif len(self.seconds):
             self.seconds += (now - self.ticked) / len(self.seconds)
         self.ticked = now
-        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | self._find_failed()))
+        self.active = np.flatnonzero(~(self.reached | self.proved | self.counted.exhausted | self.guarded.failed))
         if self.watch is not None:
             self.watch(len(self.batch) - len(self.active), len(self.batch))
-
-    def _find_failed(self) -> Bools:
-        failed = np.zeros(len(self.batch), dtype=bool)
-        failed[list(self.guarded.failures)] = True
-        return failed
 
     def _prune(self, solver: Solver, seed: int) -> None:
         # Where everything with fewer changes has been tried, there is nothing left to find.
@@ -281,7 +275,7 @@ class Loop:
         floors = np.where(reached, -np.inf if self.goal is None else self.goal, self.scores[rows])
         self.active = rows
         tuning = solver.tuning
-        if find_free_slopes(self.oracle) is not None:
+        if find_free_gradients(self.oracle) is not None:
             proposals, rounds = tuning.frugal_pruning
             tuning = replace(tuning, pruning_proposals=proposals, pruning_rounds=rounds)
         self.choices[rows], self.scores[rows] = prune(
@@ -307,7 +301,16 @@ class Loop:
         if len(rows):
             if self.batch.infeasible(self.choices).any():
                 raise RuntimeError("a choice that was kept is not within its candidates and budget; this is our fault")
-            again = self._ask_again(rows)
+            if self.stop.forwards is None or not self.guarded.raised:
+                again = self.chunked.score(rows, self.choices)
+            else:
+                # A call that raises is asked again in halves. Only alone does each problem surely need but one forward.
+                again = np.concatenate([self.chunked.score(rows[[row]], self.choices[[row]]) for row in rows.tolist()])
+            # A choice that the limit kept from being asked again is not returned: its score would be unchecked.
+            unchecked = self.counted.exhausted & ~np.isfinite(again)
+            unchecked &= self.counted.forwards >= self.counted.max_forwards
+            self.choices[unchecked], self.scores[unchecked] = 0, self.original[unchecked]
+            self.reached[unchecked] = self.proved[unchecked] = False
             # Half precision and other batch sizes move a score a little; a model left in training mode, a lot.
             size = np.abs(self.scores) + np.abs(self.original)
             answered = np.isfinite(again)
@@ -324,50 +327,33 @@ class Loop:
         self.active = np.arange(len(self.batch))
         self._tick()
 
-    def _ask_again(self, rows: Ints) -> Floats:
-        """(R,) the scores of the kept choices; −inf where nothing came back."""
-        if self.stop.forwards is None or not self.guarded.raised:
-            again = self.chunked.score(rows, self.choices)
-        else:
-            # A call that raises is asked again in halves. Only alone does each problem surely need but one forward.
-            again = np.concatenate([self.chunked.score(rows[[row]], self.choices[[row]]) for row in rows.tolist()])
-        # A choice that the limit kept from being asked again is not returned: its score would be unchecked.
-        unchecked = self.counted.exhausted & ~np.isfinite(again) & (self.counted.forwards >= self.counted.max_forwards)
-        self.choices[unchecked], self.scores[unchecked] = 0, self.original[unchecked]
-        self.reached[unchecked] = self.proved[unchecked] = False
-        return again
-
     def _solution(self, index: int) -> Solution:
-        size = int(self.batch.sizes[index])
+        failed, reached = index in self.guarded.failures, bool(self.reached[index])
+        choice = self.choices[index, : int(self.batch.sizes[index])].copy()
+        score, original = self.scores[index], self.original[index]
+        forwards = int(self.counted.forwards[index] - self.counted.bounds[index])
+        if self.goal is None or failed or self.unstable[index]:
+            below = 0
+        elif reached:
+            below = int(min(self.below[index], np.count_nonzero(choice)))
+        else:
+            below = int(self.batch.budgets[index]) + 1 if self.proved[index] else int(self.below[index])
+        # Where it was pruning that reached the goal, it took all of the forwards.
+        reached_after = forwards if self.reached_after[index] < 0 else int(self.reached_after[index])
         return Solution(
-            choice=self.choices[index, :size].copy(),
-            score=float(self.scores[index]) if np.isfinite(self.scores[index]) else float("nan"),
-            original_score=float(self.original[index]) if np.isfinite(self.original[index]) else float("nan"),
+            choice=choice,
+            score=float(score) if np.isfinite(score) else float("nan"),
+            original_score=float(original) if np.isfinite(original) else float("nan"),
             status=self._status(index),
-            forwards=int(self.counted.forwards[index] - self.counted.bounds[index]),
+            forwards=forwards,
             backwards=int(self.counted.backwards[index]),
             seconds=float(self.seconds[index]),
             oracle_seconds=float(self.counted.seconds[index]),
             error=self.guarded.failures.get(index),
-            below=self._find_below(index),
+            below=below,
             bounds=int(self.counted.bounds[index]),
-            reached_after=self._count_to_goal(index),
+            reached_after=reached_after if reached else None,
         )
-
-    def _count_to_goal(self, index: int) -> int | None:
-        """The forwards after which the goal was first reached; all of them, if it was pruning that did so."""
-        if not self.reached[index]:
-            return None
-        every = int(self.counted.forwards[index] - self.counted.bounds[index])
-        return every if self.reached_after[index] < 0 else int(self.reached_after[index])
-
-    def _find_below(self, index: int) -> int:
-        """The number of changes below which it is proved that nothing reaches the goal."""
-        if self.goal is None or index in self.guarded.failures or self.unstable[index]:
-            return 0
-        if self.reached[index]:
-            return int(min(self.below[index], np.count_nonzero(self.choices[index])))
-        return int(self.batch.budgets[index]) + 1 if self.proved[index] else int(self.below[index])
 
     def _status(self, index: int) -> Status:
         if index in self.guarded.failures:

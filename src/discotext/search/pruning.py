@@ -20,9 +20,8 @@ from discotext.core.oracle import Oracle, RelaxedOracle
 from discotext.core.problem import Batch, count_changes
 from discotext.core.rounding import best_replacements
 from discotext.core.swaps import Swaps, best_of_each, score_swaps
-from discotext.search.climbing import Allowance, Climbers, climb
+from discotext.search.climbing import Allowance, Climbers, climb, measure_swaps
 from discotext.search.solver import Proposal, Search, drive
-from discotext.search.survey import measure_swaps
 from discotext.search.tuning import Tuning
 
 # Changes of a text beyond which they are undone in runs, not one in each round. Every round asks about all of them, so

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.core.arrays import Choices, Floats, Ints
+from discotext.core.arrays import Choices, Ints
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Batch, best_distinct, fingerprints
 from discotext.core.swaps import Swaps, additions, score_swaps
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
-from discotext.solvers.greedy import greedy_passes
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,3 @@ def fingerprint_swaps(choices: Choices, swaps: Swaps) -> NDArray[np.uint64]:
     return np.asarray(
         fingerprints(choices)[swaps.rows, 0] + swaps.candidates.astype(np.uint64) * units[swaps.positions]
     )
-
-
-def beam_passes(batch: Batch, width: int) -> Floats:
-    """(B,) what a beam spends: its first round extends one answer, the others `width` of them."""
-    pairs = (batch.widths - batch.sizes).astype(np.float64)
-    return np.asarray(width * greedy_passes(batch) - (width - 1) * pairs)

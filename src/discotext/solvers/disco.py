@@ -26,18 +26,15 @@ from discotext.core.oracle import (
     RelaxedOracle,
     Wrapper,
     can,
-    find_free_slopes,
+    find_free_gradients,
     name_ability,
 )
-from discotext.core.problem import Batch
+from discotext.core.problem import Batch, interior_point
 from discotext.core.rounding import best_vertex
-from discotext.core.sampling import interior_point
-from discotext.search.climbing import Allowance, Climbers, Places, climb
-from discotext.search.frugal import search_frugally
+from discotext.search.climbing import Allowance, Climbers, Places, climb, search_frugally, survey
 from discotext.search.solver import Proposal, Proposals, Search, Solver, check_solver, is_active
-from discotext.search.survey import survey
 from discotext.search.tuning import DEFAULT, Tuning
-from discotext.solvers.beam import beam_passes, search_beam
+from discotext.solvers.beam import search_beam
 from discotext.solvers.disco_frank_wolfe import frank_wolfe, spread_start
 from discotext.solvers.exact import enumerate_levels
 from discotext.solvers.greedy import climb_greedily, greedy_passes
@@ -45,7 +42,10 @@ from discotext.solvers.greedy import climb_greedily, greedy_passes
 
 @dataclass(frozen=True)
 class Disco(Solver):
-    """Frank–Wolfe, then climbing, then restarts while passes are left. It needs no tuning by its user.
+    """Not the paper's Algorithm 2 (`DiscoProximal`): with the budget in the polytope there is no λ and no step to tune.
+
+    Frank–Wolfe over the mixtures within budget, then climbing, then restarts while passes are left. It needs no tuning
+    by its user.
 
     effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
         that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
@@ -113,7 +113,7 @@ class Disco(Solver):
                 problems = problems[is_active(problems, (yield nothing(batch)))]
         if not len(problems):
             return
-        free = find_free_slopes(oracle)
+        free = find_free_gradients(oracle)
         if free is not None:
             least = self.tuning.labels_queries if free.labels_only else self.tuning.frugal_queries
             queries = np.maximum(self.multiple * greedy_passes(batch), least)
@@ -290,6 +290,12 @@ def follow_best(batch: Batch, proposals: Proposals) -> Generator[Proposal, Ints,
 def nothing(batch: Batch) -> Proposal:
     """A proposal of nothing: its answer says which problems still go on."""
     return Climbers.none(batch).proposal()
+
+
+def beam_passes(batch: Batch, width: int) -> Floats:
+    """(B,) what a beam spends: its first round extends one answer, the others `width` of them."""
+    pairs = (batch.widths - batch.sizes).astype(np.float64)
+    return np.asarray(width * greedy_passes(batch) - (width - 1) * pairs)
 
 
 def is_enumerable(batch: Batch, passes: Floats) -> Bools:

@@ -17,7 +17,6 @@ from discotext.core.arrays import Choices, Ints
 from discotext.core.oracle import BoundingOracle, Oracle, can
 from discotext.core.problem import Batch, Problem
 from discotext.core.swaps import BLOCK, best_of_each, blocks
-from discotext.search.branch_and_bound import branch_and_bound
 from discotext.search.solver import Proposal, Proposals, Search, Solver, is_active
 
 
@@ -47,28 +46,18 @@ class Exact(Solver):
             problem = batch[index]
             if not problem.has_at_most(self.limit):
                 raise ValueError(
-                    f"problem {index} has {format_count(problem)} choices within its budget of {problem.budget}, "
-                    f"more than the {self.limit:,} that exact search enumerates; lower the budget, or use the solver "
+                    f"problem {index} has more choices within its budget of {problem.budget} than the {self.limit:,} "
+                    "that exact search enumerates; lower the budget, or use the solver "
                     "beam or, with gradients, disco-high (in Python, Exact(limit=…) enumerates more)"
                 )
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         if self.bounds and can(oracle, BoundingOracle):
+            # Imported here, because few searches have bounds.
+            from discotext.search.branch_and_bound import branch_and_bound
+
             return branch_and_bound(batch, oracle, search, self.passes)  # type: ignore[arg-type]
         return enumerate_levels(batch, oracle, np.arange(len(batch)), search, self.passes)
-
-
-def format_count(problem: Problem) -> str:
-    """The number of feasible choices for a reader: in full while that can be read, as a power of ten beyond."""
-    if problem.has_at_most(10**15):
-        return f"{problem.feasible_choices:,}"
-    by_changes, exponent = np.zeros(problem.budget + 1), 0.0
-    by_changes[0] = 1.0
-    for count in problem.counts:
-        by_changes[1:] += by_changes[:-1] * (count - 1)
-        size = by_changes.max()
-        by_changes, exponent = by_changes / size, exponent + math.log10(size)
-    return f"about 10^{exponent + math.log10(by_changes.sum()):.0f}"
 
 
 def enumerate_levels(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discotext.core.oracle import Oracle
-from discotext.core.problem import Batch
-from discotext.core.sampling import random_choices
+from discotext.core.problem import Batch, random_choices
 from discotext.search.solver import Proposal, Proposals, Search, Solver
 
 ROUND = 16  # draws per call, so that a problem that reaches its goal leaves before all are spent

@@ -17,7 +17,7 @@ import numpy as np
 from discotext.core.arrays import Bools, Floats
 from discotext.core.objectives import Untargeted, predictions
 from discotext.core.oracle import DeletingOracle, RelaxedOracle
-from discotext.core.sampling import random_choices
+from discotext.core.problem import random_choices
 from discotext.data.examples import Examples
 from discotext.search.loop import solve
 from discotext.solvers import Disco, Greedy

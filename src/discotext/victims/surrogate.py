@@ -23,9 +23,8 @@ import numpy as np
 from discotext.core.arrays import Floats, Ints
 from discotext.core.objectives import Objective
 from discotext.core.oracle import RelaxedOracle
-from discotext.core.problem import Batch
+from discotext.core.problem import Batch, random_choices
 from discotext.core.rounding import best_vertex
-from discotext.core.sampling import random_choices
 from discotext.text.space import Space
 from discotext.text.vectors import WordVectors, load_packaged_vectors
 from discotext.text.words import split

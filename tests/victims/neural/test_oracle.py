@@ -6,8 +6,7 @@ import pytest
 from discotext.core.objectives import Targeted, Untargeted
 from discotext.core.oracle import BoundingOracle, can
 from discotext.core.oracle_check import check_oracle
-from discotext.core.problem import Batch, Problem
-from discotext.core.sampling import random_choices
+from discotext.core.problem import Batch, Problem, random_choices
 from discotext.search import solve
 from discotext.solvers import Exact
 from tests.conftest import needs_torch

@@ -17,8 +17,7 @@ from discotext import Candidates, Space, solve
 from discotext.core.objectives import Targeted, Untargeted
 from discotext.core.oracle import BoundingOracle, can
 from discotext.core.oracle_check import check_oracle
-from discotext.core.problem import count_changes
-from discotext.core.sampling import random_choices
+from discotext.core.problem import count_changes, random_choices
 from discotext.solvers import Exact, Greedy
 from discotext.text.sources import SynonymList
 from discotext.text.words import split

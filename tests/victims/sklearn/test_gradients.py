@@ -21,7 +21,7 @@ from discotext import Candidates, SklearnVictim, Space
 from discotext.core.objectives import CustomObjective, Untargeted
 from discotext.core.oracle import RelaxedOracle, can
 from discotext.core.oracle_check import check_oracle
-from discotext.core.sampling import random_choices
+from discotext.core.problem import random_choices
 from discotext.core.swaps import all_swaps
 from discotext.text.sources import SynonymList
 

@@ -11,7 +11,7 @@ import discotext
 from discotext.core.objectives import Targeted, Untargeted
 from discotext.core.oracle import RelaxedOracle, can
 from discotext.core.oracle_check import check_oracle
-from discotext.core.sampling import interior_point, random_choices
+from discotext.core.problem import interior_point, random_choices
 from discotext.solvers import Disco, Greedy
 from discotext.text.space import Space
 from discotext.text.words import Words, split

@@ -22,8 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.chain_reach import Chain, find_first
-from discotext.core.reach import NEVER, ROUNDING
+from discotext.core.reach import NEVER, ROUNDING, Chain, find_first
 from discotext.text.words import Words
 from discotext.victims.sklearn.features import UnknownPartError, Vectoriser
 from discotext.victims.sklearn.model import Calibrated, LinearModel, transform

@@ -21,7 +21,7 @@ import numpy as np
 from discotext.core.arrays import Floats
 from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.oracle import Oracle
-from discotext.core.sampling import random_choices
+from discotext.core.problem import random_choices
 from discotext.data.labels import list_some
 from discotext.support.extras import require
 from discotext.support.plain_text import describe_error
