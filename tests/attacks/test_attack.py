@@ -262,9 +262,9 @@ def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_label
     assert won
     for ending in (".jsonl", ".csv", ".tsv"):
         write_examples(rows, tmp_path / f"a{ending}")
-        from discotext.data.files import read_examples
+        from discotext.data import load_data
 
-        again = read_examples(tmp_path / f"a{ending}")
+        again = load_data(tmp_path / f"a{ending}")
         assert list(again.texts) == [text for text, _ in rows]
     with pytest.raises(ValueError, match=r"\.jsonl, \.csv or \.tsv"):
         write_examples(rows, tmp_path / "a.txt")

@@ -38,19 +38,5 @@ def write_folders(path, texts, labels):
     return path
 
 
-def write_saved(path, texts, labels, names=None):
-    """A folder as `save_to_disk` writes it. names: of the classes, where the labels are numbers."""
-    arrow = pytest.importorskip("pyarrow")
-    path.mkdir(parents=True)
-    features = {"text": {"dtype": "string", "_type": "Value"}, "label": {"names": names, "_type": "ClassLabel"}}
-    metadata = {"huggingface": json.dumps({"info": {"features": features}})} if names else None
-    table = arrow.table({"text": arrow.array(texts).dictionary_encode(), "label": labels})
-    table = table.replace_schema_metadata(metadata)
-    with arrow.ipc.new_stream(path / "data.arrow", table.schema) as stream:
-        stream.write_table(table)
-    (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
-    return path
-
-
 WRITERS = {f"some.{ending}": write for ending in ("csv", "jsonl", "parquet", "csv.gz", "json")}
-WRITERS |= {"folders": write_folders, "saved": write_saved}
+WRITERS["folders"] = write_folders

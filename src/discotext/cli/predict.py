@@ -60,7 +60,7 @@ def command(
 
     columns = pop_columns(options)
     model = load_victim(victim, trust, service)
-    examples, labelled = load_texts(model, data, columns, limit, seed)
+    examples, labelled = load_texts(model, data, columns)
     examples = examples if limit is None else examples.sample(limit, seed)
     from discotext.core.objectives import predictions
     from discotext.victims.victim import compute_scores

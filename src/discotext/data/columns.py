@@ -53,33 +53,27 @@ def parse_renames(given: Sequence[str]) -> dict[str, str]:
 
 
 def choose_columns(
-    columns: Sequence[str], text_column: str | None, label_column: str | None, where: str
-) -> tuple[str, str]:
+    columns: Sequence[str], text_column: str | None, label_column: str | None, where: str, labels: bool = True
+) -> tuple[str, ...]:
     """Choose the column of the texts and the column of the labels.
+
+    labels: whether they are needed; if not, the column of the texts alone will do.
 
     >>> choose_columns(["id", "Review", "sentiment"], None, None, "reviews.csv")
     ('Review', 'sentiment')
+    >>> choose_columns(["id", "Review"], None, None, "reviews.csv", labels=False)
+    ('Review',)
     """
     if twice := [column for column, times in Counter(columns).items() if times > 1]:
         raise ValueError(f"{where} has two columns named {show(twice[0])}; rename one of them")
     text = choose_column(columns, text_column, "text", where)
+    named = label_column is not None or any(column.strip().lower() in USUAL_NAMES["label"] for column in columns)
+    if not labels and not named:
+        return (text,)
     label = choose_column(columns, label_column, "label", where)
     if text == label:
         raise ValueError(f"{where}: the column {text!r} is given for both the text and the label; choose two columns")
     return text, label
-
-
-def choose_text_and_label(
-    columns: Sequence[str], text_column: str | None, label_column: str | None, where: str
-) -> tuple[str, ...]:
-    """Choose the column of the texts, and that of the labels if there is one, where they are not needed.
-
-    >>> choose_text_and_label(["id", "Review"], None, None, "reviews.csv")
-    ('Review',)
-    """
-    if label_column is not None or any(column.strip().lower() in USUAL_NAMES["label"] for column in columns):
-        return choose_columns(columns, text_column, label_column, where)
-    return (choose_column(columns, text_column, "text", where),)
 
 
 def choose_column(columns: Sequence[str], wanted: str | None, role: Literal["text", "label"], where: str) -> str:

@@ -3,13 +3,19 @@
 All data, whether from a file, a data frame or lists, becomes `Examples`, which are checked once, here: every text is a
 string, every label a class, and an error names the row.
 
+A small file can unpack to any size, and standard input need not end. So whatever is read is counted as it is unpacked,
+and refused above a maximum of bytes, which the environment variable DISCOTEXT_MAX_BYTES changes; a line, or a text, may
+take a hundredth of it.
+
 Samples and splits are *stratified*: each class has the same share as in the whole, as nearly as whole rows allow. Which
 rows are chosen depends only on the seed, and they stay in their original order.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,9 +35,68 @@ from discotext.data.labels import (
     rename_labels,
     show,
 )
-from discotext.data.rows import LINES, ONE_TEXT, find_fault, get_max_bytes, is_blank, report_blank
 
 SOURCE_NAMES = {"-": "standard input", "given": "the examples"}  # how messages refer to these sources
+MAX_BYTES, VARIABLE = 10**9, "DISCOTEXT_MAX_BYTES"
+LINES = 100  # a line, or a text, may take one part in so many of the maximum
+BLANK_SHARE = 100  # one blank row in so many is skipped, more are an error
+ONE_TEXT = "a string: one text per example; pairs of texts, such as a premise and a hypothesis, are not supported"
+
+
+def get_max_bytes() -> int:
+    """The most bytes that are read of a source, unpacked."""
+    given = os.environ.get(VARIABLE, "") or str(MAX_BYTES)
+    if not given.isdecimal() or not int(given):
+        raise ValueError(f"{VARIABLE} is {show(given)}; set it to a number of bytes, such as {10 * MAX_BYTES}")
+    return int(given)
+
+
+def check_size(size: int, where: str) -> None:
+    """Raise an error if a source has more bytes than are read, as far as they have been counted."""
+    if size > (most := get_max_bytes()):
+        raise ValueError(
+            f"{where} has more than {most:,} bytes when unpacked, the most that is read; use a smaller file, or set "
+            f"the environment variable {VARIABLE} to a larger number"
+        )
+
+
+def explain_length(what: str) -> str:
+    """What to say about a line or a text that is too long."""
+    most = get_max_bytes()
+    return (
+        f"{what} is longer than {most // LINES:,} characters, the most that is read of one; is this a file of another "
+        f"format? Otherwise set the environment variable {VARIABLE} above {most:,}"
+    )
+
+
+def find_fault(text: Any, longest: int) -> str | None:
+    """What is wrong with a text that is not blank; None if nothing is. longest: the most characters."""
+    if not isinstance(text, str):
+        expected = ONE_TEXT if isinstance(text, list | tuple | Mapping) else "a string"
+        return f"the text is {show(text)}, of type {type(text).__name__}; expected {expected}"
+    if len(text) > longest:
+        return explain_length("the text")
+    # JSON can express half a surrogate pair, but no record could contain it.
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        return f"the text {show(text)} contains a lone surrogate, which is not valid Unicode"
+    return None
+
+
+def is_blank(text: Any) -> bool:
+    """Whether a text is missing, or nothing but white space."""
+    return not text.strip() if isinstance(text, str) else is_missing(text)
+
+
+def report_blank(blank: int, total: int, first: str, where: str) -> None:
+    """Warn of rows that are skipped since their texts are blank; raise an error if they are too many."""
+    if not blank:
+        return
+    said = f"{where}, {first}: the text is blank or missing"
+    said += f", as in {blank:,} of {total:,} rows" if blank > 1 else ""
+    if blank == total or blank > max(1, total // BLANK_SHARE):
+        many = f"; no more than 1 row in {BLANK_SHARE} is skipped" if blank > 1 else ""
+        raise ValueError(f"{said}{many}; add the text, or remove the row")
+    warnings.warn(f"{said}; {'the row is' if blank == 1 else 'these rows are'} skipped", stacklevel=3)
 
 
 def compute_quotas(counts: Ints, total: int, least: int) -> Ints:

