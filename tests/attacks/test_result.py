@@ -125,15 +125,6 @@ def test_other_results_print_a_few_lines_too():
     assert len(repr(examples)) < 250
 
 
-def test_a_hardening_prints_its_sentences():
-    pytest.importorskip("sklearn")
-    words = "one two three four five six".split()
-    texts = [f"We {verb} {word} here" for verb in ("purchased", "sold") for word in words * 6]
-    found = discotext.harden((texts, [0] * 36 + [1] * 36), "tfidf", test=(["We sold it", "We purchased it"], [1, 0]))
-    assert_short(repr(found))
-    assert repr(found).startswith("Hardening: tfidf")
-
-
 def test_accuracy_is_what_the_strongest_attack_leaves(result, several):
     assert result.accuracy == 0.4
     assert (result.accuracy.low, result.accuracy.high) == pytest.approx((0.1176, 0.7693), abs=1e-4)

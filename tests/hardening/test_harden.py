@@ -38,6 +38,12 @@ def make_data(texts: int = 300, seed: int = 0) -> tuple[list[str], list[int]]:
     return found, labels
 
 
+@pytest.fixture
+def no_matrix(monkeypatch):
+    """Without attacks that the model was not built for, which take most of the time; two other tests have them all."""
+    monkeypatch.setattr("discotext.hardening.harden.list_cells", lambda *given: [])
+
+
 def make_finder() -> Candidates:
     return Candidates(source=SynonymList(SYNONYMS), filters=())
 
@@ -84,13 +90,15 @@ def test_an_attacker_who_knows_the_groups_wastes_no_place():
 
 
 @needs_sklearn
-def test_merging_makes_a_pipeline_hold_and_the_folder_is_a_victim(tmp_path):
+def test_merging_makes_a_pipeline_robust_and_the_folder_is_a_victim(tmp_path):
     found = discotext.harden(
         make_data(), "tfidf", candidates=make_finder(), budgets=FEW, out=tmp_path / "h", max_loss=10,
         recipes=["merged:100", "augmented"],
     )  # fmt: skip
     own = found.matrix[OWN]
     assert found.chosen == "merged:100"
+    assert repr(found).startswith("Hardening: tfidf on ")
+    assert max(map(len, repr(found).splitlines())) <= 80
     assert own.after > own.before
     assert found.certificates[1].certified_accuracy == own.after  # merged words cannot be told apart: proved
     assert {OWN, TWICE, PAST} <= set(found.matrix)
@@ -132,7 +140,7 @@ def test_what_is_done_is_not_done_again_and_other_settings_are_refused(tmp_path,
         discotext.harden(make_data(), "tfidf", seed=3, **settings)
 
 
-def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path):
+def test_a_function_gets_a_reader_of_synonyms_and_nothing_else(tmp_path, no_matrix):
     def scores(texts):
         return [
             [text.count("bad") + text.count("decent"), text.count("good") + text.count("mediocre")] for text in texts
@@ -187,7 +195,7 @@ def test_the_command_prints_tables_and_json(tmp_path):
     assert {"chosen", "recipes", "test"} <= set(found)
     done = CliRunner().invoke(cli, [*common, "--out", str(tmp_path / "h")])
     assert done.exit_code == 0, done.stderr
-    assert "before" in done.stdout
+    assert "hardened" in done.stdout
     assert "chosen" in done.stdout
     done = CliRunner().invoke(cli, [*common[:-4], "--recipe", "fancy", "--out", str(tmp_path / "other")])
     assert done.exit_code == 1
@@ -208,7 +216,7 @@ def test_a_network_that_was_trained_here_is_trained_again_and_not_only_asked(tmp
 
 
 @needs_torch
-def test_a_network_learns_to_hold_by_merging_and_exchanging(tmp_path):
+def test_a_network_is_trained_by_merging_and_exchanging(tmp_path, no_matrix):
     found = discotext.harden(
         make_data(), "dan", candidates=make_finder(), budgets=FEW, out=tmp_path / "h", max_loss=20, epochs=4,
         recipes=["merged:100+adversarial"],
@@ -220,7 +228,7 @@ def test_a_network_learns_to_hold_by_merging_and_exchanging(tmp_path):
 
 
 @needs_torch
-def test_a_transformer_is_fine_tuned_on_exchanged_words_and_saved(tmp_path, monkeypatch):
+def test_a_transformer_is_fine_tuned_on_exchanged_words_and_saved(tmp_path, monkeypatch, no_matrix):
     pytest.importorskip("transformers")
     from discotext.victims.transformers.victim import HuggingFaceVictim
     from tests.tiny_models import classifier, word_pieces

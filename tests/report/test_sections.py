@@ -1,4 +1,4 @@
-"""The sections of a page: what to do next, and the statistics of changes."""
+"""The sections of a page: what to do next, and the swaps that do most damage."""
 
 import shlex
 
@@ -8,19 +8,14 @@ import pytest
 from discotext.cli import cli
 from discotext.report import make_page
 from discotext.report.figures import Strongest
-from discotext.report.sections import count_kinds, count_swaps, count_tenths, suggest_next
+from discotext.report.sections import count_swaps, suggest_next
 from discotext.runs.record import Record
 from tests.report.helpers import Reader, made, record, run_of
 
 
-def test_pairs_places_and_kinds_by_hand():
+def test_swaps_are_counted_once_a_text():
     found = list(map(Record.from_dict, [record(0), record(8, new="WORDS"), record(8, status="improved")]))
     assert count_swaps(found) == [("fine", "new", 1, 1), ("words", "words", 1, 1)]
-    assert sum(count_tenths(found)) == 3
-    assert count_tenths([found[0]])[3] == 1  # the second of five words, 1.5 / 5
-    counted = count_kinds(found[:1])
-    assert counted["adjectives"][0] == 1
-    assert sum(words for _, words in counted.values()) == 5
 
 
 def check_command(line):

@@ -7,23 +7,18 @@ import pytest
 from discotext.report import make_page
 from discotext.report.figures import Strongest
 from discotext.report.flipped import choose_flipped, cut_pieces, mark_changes, order_changes
-from discotext.report.texts import describe, make_data, select_texts
+from discotext.report.texts import describe, make_data
 from discotext.runs.folder import read_run
 from discotext.runs.record import Record
 from tests.report.helpers import (
     STATUSES,
-    TEXTS,
     Reader,
-    browser,
     folder,
-    invoke,
     made,
-    opened,
     record,
     records,
     run_of,
     settings,
-    split,
 )
 
 
@@ -31,7 +26,7 @@ def test_three_flipped_texts_stand_under_the_headline_and_say_how_they_were_chos
     found = [made(0, changed=3), made(1, changed=1), made(2, changed=2), made(3, changed=4), made(4, "unchanged")]
     text = make_page(run_of(tmp_path / "run", found))
     read = Reader(text)
-    shown = read.all("figure", **{"class": "example"})
+    shown = read.all("figure", **{"class": "example"})[:3]  # the others are for readers without a script
     assert [one[2].partition("number ")[2][0] for one in shown] == ["1", "2", "0"]
     assert "good & <better> → bad" in shown[0][2]  # label 1 becomes 0
     assert "1 of 10 words changed" in shown[0][2]
@@ -50,7 +45,7 @@ def test_of_texts_with_as_few_changes_the_most_acceptable_come_first_and_none_tw
 
 def test_a_long_text_is_shown_around_its_changes_only():
     row = Record.from_dict(made(0, text="start " + "word " * 500 + "end"))
-    shown = mark_changes(row, whole=False)
+    shown = mark_changes(row)
     assert len(shown) < 300
     assert shown.startswith("<del>start</del> <ins>new0</ins> word")
     assert "".join(text for kind, text in cut_pieces(row, whole=True) if kind != "old") == row.adversarial_text
@@ -59,31 +54,6 @@ def test_a_long_text_is_shown_around_its_changes_only():
 def test_without_a_flipped_text_there_is_no_showcase(tmp_path):
     text = make_page(run_of(tmp_path / "run", [made(0, "unchanged"), made(1, "improved")]))
     assert "showcase" not in text[text.index("</style>") :]
-
-
-def test_flipped_texts_come_first_without_a_script(tmp_path):
-    found = [made(0, "unchanged"), made(1, "misclassified"), made(2), made(3, "failed"), made(4, "improved"), made(5)]
-    read = Reader(make_page(run_of(tmp_path / "run", found)))
-    order = [one[2].partition(" ·")[0] for one in read.all("p", **{"class": "facts"})]
-    assert order == ["text 2", "text 5", "text 0", "text 4", "text 1", "text 3"]
-    assert "flipped ones first" in read.all("section", id="texts")[0][2]
-    assert read.all("option", value="flipped") == [read.all("option")[0]]
-
-
-@browser
-def test_flipped_texts_come_first_in_a_browser_and_the_page_says_so(tmp_path):
-    found = [made(0, "unchanged"), made(1), made(2, "misclassified"), made(3)]
-    path = folder(tmp_path / "run", found, settings(4, ["disco"], ["0.2"]))
-    invoke(path)
-    read = opened((path / "report.html").as_uri(), tmp_path)
-    assert [one[2].partition(" ·")[0] for one in read.all("p", **{"class": "facts"})] == [
-        "text 1", "text 3", "text 0", "text 2",
-    ]  # fmt: skip
-    assert read.all("output")[0][2] == "4 of 4 records: 2 flipped, 1 not flipped, 1 not attacked; flipped first"
-    read = opened((path / "report.html").as_uri() + "#sort=order", tmp_path)
-    assert [one[2].partition(" ·")[0] for one in read.all("p", **{"class": "facts"})] == [
-        "text 0", "text 1", "text 2", "text 3",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("status", STATUSES)
@@ -112,31 +82,15 @@ def test_an_adversarial_text_that_changes_do_not_explain_is_shown_as_it_is(tmp_p
     odd = record(0, adversarial_text="something else altogether")
     assert order_changes(Record.from_dict(odd)) is None
     text = make_page(run_of(tmp_path / "run", [odd]))
-    assert text.count("something else altogether") == 2
+    assert text.count("something else altogether") == 1  # in the data of the script
 
 
-def test_a_large_run_is_shown_in_part_and_says_so(tmp_path):
-    n = 520
-    read = Reader(make_page(run_of(tmp_path / "run", [record(number) for number in range(n)])))
-    flipped = sum(len(split(TEXTS[number % len(TEXTS)])) > 0 for number in range(n))
+def test_a_large_run_is_shown_in_part_flipped_texts_first_and_says_so(tmp_path):
+    found = [record(8, status="reached" if number % 4 else "improved", id=number) for number in range(520)]
+    read = Reader(make_page(run_of(tmp_path / "run", found)))
     embedded = json.loads(read.all("script", id="data")[0][2])
     shown = [one[0] for one in embedded["texts"]]
-    assert len(shown) == 500
-    assert shown == sorted(shown)
+    assert shown == [number for number in range(520) if number % 4 or number < 440]
     said = read.all("section", id="texts")[0][2]
-    others = n - flipped
-    assert f"The page holds 500 of 520 texts: {500 - others} of the {flipped} that the strongest attack" in said
-    assert f"and {others} of the {others} others" in said
-    assert f"not typical ones; {500 - others} are listed below" in read.all("header")[0][2]
-    assert len(read.all("article")) == 20
-
-
-def test_a_selection_has_room_for_texts_that_were_not_flipped_and_says_what_is_there(tmp_path):
-    n = 1200
-    found = [record(8, status="improved" if number % 2 else "reached", id=number) for number in range(n)]
-    selection = select_texts(Strongest.of(run_of(tmp_path / "run", found)))
-    assert len(selection.numbers) == 500
-    assert selection.flipped == (375, 600)
-    assert selection.others == (125, 600)
-    assert selection.numbers == sorted({*range(0, 750, 2), *range(1, 250, 2)})
-    assert "Flipped texts are more frequent here than in the run" in str(selection)
+    assert "The page holds 500 of 520 texts: 390 of the 390 that the strongest attack" in said
+    assert "and 110 of the 130 others" in said

@@ -1,8 +1,6 @@
 """Progress bars: seen in a terminal and a notebook, and nowhere else."""
 
 import io
-import os
-import subprocess
 import sys
 import time
 import types
@@ -13,7 +11,7 @@ import discotext
 from discotext.attacks.progress import AttackProgress
 from discotext.decoding import Network
 from discotext.support import progress as bars
-from discotext.support.progress import NotebookBar, Progress
+from discotext.support.progress import Progress
 
 TEXTS = ["We purchased it", "They purchased a house", "bad"] * 4
 DATA = (TEXTS, [0, 0, 1] * 4)
@@ -117,14 +115,6 @@ def test_nothing_is_written_where_nobody_would_see_a_bar(where, open_terminal, a
     assert sys.stderr is None or sys.stderr.getvalue() == ""
 
 
-def test_work_of_less_than_a_second_shows_nothing(open_terminal, monkeypatch):
-    assert bars.DELAY == 1.0
-    terminal = open_terminal()
-    monkeypatch.setattr(bars, "DELAY", 3600.0)
-    assert attack().records
-    assert terminal.getvalue() == ""
-
-
 def test_a_bar_appears_by_itself_and_does_not_come_back(open_terminal, monkeypatch):
     terminal = open_terminal()
     monkeypatch.setattr(bars, "DELAY", 0.01)
@@ -161,23 +151,6 @@ def test_the_bar_goes_when_an_error_comes(open_terminal, at_once):
     assert sys.stderr is terminal  # rich had put something in its place
 
 
-def test_hardening_shows_its_stages_unless_told_not_to(open_terminal, at_once):
-    terminal = open_terminal()
-    pytest.importorskip("sklearn")
-    texts = [f"We purchased {word} here" for word in "one two three four five six".split()] * 6
-    texts += [f"They sold {word} there" for word in "one two three four five six".split()] * 6
-    given = (texts, [0] * 36 + [1] * 36)
-    test = (["We purchased seven now", "They sold seven then"], [0, 1])
-    told = []
-    discotext.harden(given, "tfidf", recipes="plain", test=test, progress=lambda *state: told.append(state))
-    assert terminal.getvalue() == ""
-    assert ("testing", 0.0) in told
-    discotext.harden(given, "tfidf", recipes="plain", test=test)
-    assert "held-out" in terminal.getvalue()
-    # The attacks inside have no bars of their own.
-    assert "succeeded" not in terminal.getvalue()
-
-
 def test_a_notebook_gets_one_bar_that_is_gone_afterwards(notebook, at_once, monkeypatch):
     monkeypatch.setattr(bars, "INTERVAL", 0.0)
     attack()
@@ -200,13 +173,6 @@ def test_a_notebook_bar_waits_and_does_not_flood(notebook, monkeypatch):
             bar.update("working", done, 1000)
     assert len(notebook) == 1
     assert len(notebook[0]) < 900  # one in a fifth of a second, not each
-
-
-def test_what_a_notebook_shows_is_escaped():
-    bar = NotebookBar()
-    bar.update(0, "<script>", 1, 4)
-    assert "<script>" not in bar._repr_html_()
-    assert repr(bar) == "25 % <script>"
 
 
 def make_log(monkeypatch, interval: float):
@@ -236,30 +202,3 @@ def test_each_stage_is_a_line_in_a_log(monkeypatch):
         for activity in ("1/2 plain: fitting", "1/2 plain: attacking", "testing"):
             progress.update_stage(activity, 0.5)
     assert log.getvalue() == "1/2 plain\ntesting\n"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="there are no pseudo-terminals")
-def test_a_real_terminal_sees_a_bar():
-    import pty
-
-    code = (
-        "import time\n"
-        "from discotext.support import progress\n"
-        "progress.DELAY = 0.01\n"
-        "with progress.Progress() as bar:\n"
-        "    bar.update('attacking', 1, 2)\n"
-        "    time.sleep(0.3)\n"
-    )
-    ours, theirs = pty.openpty()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE, check=False,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
-        )  # fmt: skip
-        os.close(theirs)
-        seen = os.read(ours, 1 << 16).decode()
-    finally:
-        os.close(ours)
-    assert done.returncode == 0, seen
-    assert done.stdout == b""
-    assert "attacking" in seen

@@ -148,12 +148,10 @@ class Result:
         return target
 
     def plot(self) -> Chart:
-        """A picture of the run, which a notebook shows, and which `save("run.svg")` writes. It has three panels.
+        """A picture of the run, which a notebook shows, and which `save("run.svg")` writes.
 
-        1. Accuracy under attack by budget. Of a run with one budget: the share of texts that are right unless flipped
-           with k changes or fewer.
-        2. Accuracy of each class, before and under the strongest attack.
-        3. How many words were changed in flipped texts.
+        Accuracy under attack by budget. Of a run with one budget: the share of texts that are right unless flipped with
+        k changes or fewer.
         """
         from discotext.report.sections import plot_run  # which few results need
 

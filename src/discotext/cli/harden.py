@@ -22,8 +22,7 @@ from discotext.cli.options import (
     seed_option,
     trust_option,
 )
-from discotext.cli.output import make_console, make_table, print_message, write_json
-from discotext.support.plain_text import interval, percent
+from discotext.cli.output import make_console, print_message, print_table, write_json
 from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -142,31 +141,12 @@ def command(
 
 def print_hardening(found: Hardening) -> None:
     """Print the recipes, both models side by side, the matrix, and what it all means."""
+    from discotext.hardening.page import tabulate_matrix, tabulate_models, tabulate_recipes
+
     console = make_console()
-    held = next(iter(found.trials.values())).texts
-    table = make_table(
-        "recipe", "clean", "attacked", "training s", left=["recipe"],
-        title=f"{found.model} on {found.data}: recipes on held-out texts ({held} attacked)",
-    )  # fmt: skip
-    for name, trial in found.trials.items():
-        mark = f"{name} (chosen)" if name == found.chosen else name
-        table.add_row(mark, percent(trial.clean), percent(trial.attacked), f"{trial.seconds:,.1f}")
-    console.print(table)
-    first, last = found.certificates
-    table = make_table(
-        "model", "clean", "(95 %)", "attacked", "(95 %) ", "certified", "(95 %)  ", left=["model"],
-        title=f"\ntest texts, {first.n} attacked, at most {100 * found.share:g} % of the words changed",
-    )  # fmt: skip
-    for name, clean, one in zip(("before", "after"), found.clean, (first, last), strict=True):
-        cells = (clean, one.attacked_accuracy, one.certified_accuracy)
-        table.add_row(name, *(text for cell in cells for text in (percent(cell), interval(cell))))
-    console.print(table)
-    if len(found.matrix) > 1:
-        table = make_table("attack", "before", "after", "(95 %)", "p", left=["attack"], title="\nunder every attack")
-        for name, pair in found.matrix.items():
-            mark = f"{name} (worst)" if name == found.worst else name
-            table.add_row(mark, percent(pair.before), percent(pair.after), interval(pair.after), f"{pair.p:.2g}")
-        console.print(table)
-    print_message(console, "")
+    for tabulate in (tabulate_recipes, tabulate_models, tabulate_matrix):
+        table = tabulate(found)
+        print_table(table, table.title)
+        print_message(console, "")
     for note in found.as_dict()["notes"]:
         print_message(console, note)

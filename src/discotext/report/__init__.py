@@ -4,7 +4,7 @@ table      one table value, and its writers
 figures    the strongest attack of a run, and its figures as tables
 terms      what the words of tables and pages mean
 markup     HTML in which nothing from the data can be anything but text
-chart      charts, as SVG
+chart      curves and bars, as SVG
 flipped    flipped texts with their changes marked
 texts      the texts of a page
 sections   the other sections of a page

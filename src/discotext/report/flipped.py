@@ -67,7 +67,7 @@ class FlippedText:
     def as_markup(self) -> Markup:
         """The text for a notebook, old words struck through in red, new ones in green."""
         style = "margin: 0 0 0.6em 0; white-space: pre-wrap; max-width: 60em; text-align: left"
-        text = element("span", mark_changes(self.record, whole=False, styled=True), dir="auto")
+        text = element("span", mark_changes(self.record, styled=True), dir="auto")
         return element("p", element("small", self.heading), "\n", text, style=style)
 
     def _repr_html_(self) -> str:
@@ -120,10 +120,10 @@ def order_changes(record: Record) -> list[Change] | None:
     return changes if made + record.text[at:] == record.adversarial_text else None
 
 
-def mark_changes(record: Record, *, whole: bool = True, styled: bool = False) -> Markup:
-    """The text as HTML, old words struck through and new ones beside them. styled: with the colours of a notebook."""
+def mark_changes(record: Record, *, styled: bool = False) -> Markup:
+    """The text around its changes as HTML, old words struck through. styled: with the colours of a notebook."""
     drawn: list[str] = []
-    for kind, text in cut_pieces(record, whole):
+    for kind, text in cut_pieces(record):
         if kind == "old":
             drawn += [element("del", text, style=OLD if styled else None), " "]
         else:

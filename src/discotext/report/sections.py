@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discotext.report.chart import Chart, Drawing, Point, draw_bars, draw_curve, draw_histogram
+from discotext.report.chart import Chart, Point, draw_bars, draw_curve
 from discotext.report.figures import (
     Strongest,
     describe_bracket,
@@ -32,26 +32,14 @@ from discotext.runs.certificate import make_certificate
 from discotext.runs.folder import Run
 from discotext.runs.pairing import Pairing
 from discotext.runs.record import Budget, Record
-from discotext.runs.summary import Estimate, Summary, make_lines, mcnemar, summarise
-from discotext.support.plain_text import shorten
-from discotext.text.tagging import LightTagger
-from discotext.text.words import split
+from discotext.runs.summary import Estimate, make_lines, mcnemar, summarise
 
 OF = " of the words (or one)"  # of a short text, too, one word may change
 INTERVALS = "Small figures are 95\u00a0% intervals."
 UNNAMED = ("function", "sklearn", "network", "given", "-")  # what models and data are called that have no name
 MANY_FLIPPED = 0.05
 LONGEST_CURVE = 40  # points of a curve
-CLASSES = 12  # classes that a chart has room for
 DIFFERING = 20  # texts of each list of a comparison
-TENTHS = 10
-TAGGED = 2000  # texts that are tagged: more would take longer and not move the shares
-KINDS = {
-    "nouns": "NN NNS", "names": "NNP NNPS", "verbs": "VB VBD VBG VBN VBP VBZ", "adjectives": "JJ JJR JJS",
-    "adverbs": "RB RBR RBS",
-}  # fmt: skip
-KIND_OF = {tag: kind for kind, tags in KINDS.items() for tag in tags.split()}
-REST = "all others"
 
 
 def write_headline(attack: Strongest) -> Markup:
@@ -186,7 +174,7 @@ def draw_brackets(run: Run) -> Markup | None:
         "attacked": [_point(number, one.attacked_accuracy) for number, one in zip(steps, found, strict=True)],
         "certified": [_point(number, one.certified_accuracy) for number, one in zip(steps, found, strict=True)],
     }
-    return draw_curve(series, [(number, str(number)) for number in steps], "changed words")
+    return draw_curve(series, [(number, str(number)) for number in steps], "changed words").as_html()
 
 
 def compare_runs(found: Pairing) -> Markup:
@@ -204,7 +192,7 @@ def compare_runs(found: Pairing) -> Markup:
     lists = []
     for letter, in_second in (("B", True), ("A", False)):
         pairs = attack.differing(in_second)
-        shown = [mark_changes(pair[0 if in_second else 1], whole=False) for pair in pairs[:DIFFERING]]
+        shown = [mark_changes(pair[0 if in_second else 1]) for pair in pairs[:DIFFERING]]
         lists.append(
             element("h3", f"Right under attack only in {letter}: {len(pairs):,} texts, as the other changed them")
         )
@@ -224,23 +212,16 @@ def list_solvers(attack: Strongest) -> Markup:
     begun = attack.run.begun
     places = [(budget, name) for budget, one in begun for name in one.solvers]
     table = tabulate_solvers([one for _, one in begun])
+    # How much of the texts can change, ties, words that the victim does not know.
+    notes = [
+        f"At most {Budget.parse(budget).describe()}: {note}." for budget, one in begun for note in coverage.notes(one)
+    ]
     return join(
         table.as_html(best=places.index((attack.budget, attack.solver))),
         element("p", f"{INTERVALS} The strongest attack is in colour.", class_="fine"),
-        list_notes(attack.run),
+        element("ul", *(element("li", note) for note in notes), class_="plain"),
         compare_solvers(attack),
     )
-
-
-def list_notes(run: Run) -> Markup | None:
-    """What to know beside the figures: how much can change, ties, words that the victim does not know."""
-    several = len(run.begun) > 1
-    said = [
-        f"At most {Budget.parse(budget).describe()}: {note}." if several else f"{note}."
-        for budget, one in run.begun
-        for note in coverage.notes(one)
-    ]
-    return element("ul", *(element("li", one) for one in said), class_="plain") if said else None
 
 
 def compare_solvers(attack: Strongest) -> Markup | None:
@@ -269,30 +250,37 @@ def compare_solvers(attack: Strongest) -> Markup | None:
 def chart_accuracy(attack: Strongest) -> Markup:
     """Accuracy by budget, or before and after where there is one budget."""
     if len(attack.run.begun) > 1:
-        return wrap_chart(draw_by_budget(attack.run))
-    bars = [("before", _point(0, attack.figures.original_accuracy))]
-    bars += [(f"after, {name}", _point(0, row.adversarial_accuracy)) for name, row in attack.summary.solvers.items()]
-    return wrap_chart(draw_bars(bars))
+        chart = draw_by_budget(attack.run)
+    else:
+        bars = [("before", _point(0, attack.figures.original_accuracy))]
+        rows = attack.summary.solvers.items()
+        chart = draw_bars(bars + [(f"after, {name}", _point(0, row.adversarial_accuracy)) for name, row in rows])
+    caption = element("figcaption", "Accuracy of the victim, with 95\u00a0% intervals")
+    return element("figure", caption, chart.as_html())
 
 
-def draw_by_budget(run: Run) -> Drawing:
+def draw_by_budget(run: Run) -> Chart:
     """Accuracy by budget, a line for each solver and level of acceptance; under one budget, by that level."""
-    series: dict[str, list[Point]] = {}
-    budgets = sorted(run.begun, key=lambda pair: pair[1].budget)
-    levels = list(dict.fromkeys(one.accept for _, one in budgets))
-    if len(levels) == len(budgets):
-        return draw_levels([one for _, one in budgets])
-    for _, one in budgets:
+    summaries = sorted((one for _, one in run.begun), key=lambda one: (one.budget, one.accept or 0.0))
+    levels = {one.accept for one in summaries}
+    if len(levels) == len(summaries):
+        series: dict[str, list[Point]] = {}
+        for one in summaries:
+            for name, row in one.solvers.items():
+                series.setdefault(name, []).append(_point(one.accept or 0.0, row.adversarial_accuracy))
+        ticks = [(one.accept or 0.0, f"{one.accept:g}") for one in summaries]
+        return draw_curve(series, ticks, "least probability that most people accept a swap")
+    series = {}
+    for one in summaries:
         for name, row in one.solvers.items():
             # With no budget at all, accuracy is what it was before.
             start = [_point(0, row.original_accuracy)] if one.budget > 0 else []
             name = name if len(levels) == 1 else f"{name}, accept ≥ {one.accept:g}"
             series.setdefault(name, start).append(_point(float(one.budget), row.adversarial_accuracy))
-    shares = isinstance(budgets[0][1].budget, float)
-    found = {float(one.budget): f"{100 * one.budget:g} %" if shares else str(one.budget) for _, one in budgets}
-    ticks = [(0.0, "0 %" if shares else "0"), *(tick for tick in found.items() if tick[0] > 0)]
-    axis = "share of words that may change" if shares else "words that may change"
-    return draw_curve(series, ticks, axis)
+    shares = isinstance(summaries[0].budget, float)
+    budgets = dict.fromkeys([0.0, *(float(one.budget) for one in summaries)])
+    ticks = [(budget, f"{100 * budget:g} %" if shares else f"{budget:g}") for budget in budgets]
+    return draw_curve(series, ticks, "share of words that may change" if shares else "words that may change")
 
 
 def show_queries(attack: Strongest) -> Markup | None:
@@ -302,46 +290,23 @@ def show_queries(attack: Strongest) -> Markup | None:
     return None if table is None else join(table.as_html(), said)
 
 
-def draw_levels(summaries: Sequence[Summary]) -> Drawing:
-    """Accuracy by how acceptable each swap must be, under one budget."""
-    series: dict[str, list[Point]] = {}
-    for one in sorted(summaries, key=lambda one: one.accept or 0.0):
-        for name, row in one.solvers.items():
-            series.setdefault(name, []).append(_point(one.accept or 0.0, row.adversarial_accuracy))
-    ticks = [(one.accept or 0.0, f"{one.accept:g}") for one in summaries]
-    return draw_curve(series, ticks, "least probability that most people accept a swap")
-
-
-def wrap_chart(chart: Markup, caption: str = "Accuracy of the victim, with 95\u00a0% intervals") -> Markup:
-    return element("figure", element("figcaption", caption), chart)
-
-
 def _point(x: float, estimate: Estimate | None) -> Point:
     return Point(x, 0, 0, 0) if estimate is None else Point(x, float(estimate), estimate.low, estimate.high)
 
 
 def plot_run(run: Run) -> Chart:
-    """A run as a picture: accuracy by what may change, class by class, and how many words it took."""
-    attack = Strongest.of(run)
-    several = len(run.begun) > 1
-    first = draw_by_budget(run) if several else draw_by_changes(attack.summary, attack)
-    return Chart(
-        [
-            ("Accuracy under attack, by budget" if several else "Right unless flipped with so many changes", first),
-            (shorten(f"Class by class: {attack}", 60), draw_classes(attack)),
-            (shorten(f"Words changed: {attack}", 60), draw_changes(attack.records)),
-        ]
-    )
+    """A run as a picture: accuracy by budget or, of one budget, by the number of changes that it took."""
+    return draw_by_budget(run) if len(run.begun) > 1 else draw_by_changes(Strongest.of(run))
 
 
-def draw_by_changes(summary: Summary, attack: Strongest) -> Drawing:
+def draw_by_changes(attack: Strongest) -> Chart:
     """The share of texts that are right unless an attack flipped them with k changes or fewer, for each solver.
 
     That is what the flips that were found say: a text that was flipped with k changes counts as right where fewer may
     change, though another search might flip it there.
     """
     series = {}
-    for name in summary.solvers:
+    for name in attack.summary.solvers:
         curve = accuracy_by_changes(attack.run.select(attack.budget, name))
         series[name] = [Point(number, share, share, share) for number, share in enumerate(curve)]
     most = max(map(len, series.values()))
@@ -355,25 +320,6 @@ def accuracy_by_changes(records: Sequence[Record]) -> list[float]:
     before, lost = lines["right_before"], lines["right_before"] & ~lines["right_after"]
     counts = np.bincount(lines["changes"][lost], minlength=2)
     return [(int(before.sum()) - int(gone)) / len(records) for gone in np.cumsum(counts)]
-
-
-def draw_classes(attack: Strongest) -> Drawing:
-    """Accuracy of the texts of each class, before and under the strongest attack; of many classes, the largest."""
-    sizes = Counter(record.label for record in attack.records)
-    bars = []
-    for label in sorted(label for label, _ in sizes.most_common(CLASSES)):
-        figures = summarise([record for record in attack.records if record.label == label])
-        name = f"{shorten(attack.run.label(label), 30)} ({sizes[label]:,} texts)"
-        bars.append((f"{name}, before", _point(0, figures.original_accuracy)))
-        bars.append((f"{name}, under attack", _point(0, figures.adversarial_accuracy)))
-    return draw_bars(bars)
-
-
-def draw_changes(records: Sequence[Record]) -> Drawing:
-    """How many words were changed in the flipped texts."""
-    counts = Counter(len(record.changes) for record in records if record.succeeded)
-    steps = range(1, max(counts, default=1) + 1)
-    return draw_histogram([counts[k] for k in steps], list(map(str, steps)), "words changed in flipped texts")
 
 
 def compare_classes(attack: Strongest) -> Markup:
@@ -422,50 +368,6 @@ def list_swaps(attack: Strongest) -> Markup:
         count("all texts with it", [used for *_, used in found]),
     ]
     return Table(f"{attack}; the {len(found)} most frequent", columns).as_html()
-
-
-def count_tenths(records: Sequence[Record]) -> list[int]:
-    """How many changes fall into each tenth of the text, counted in words."""
-    found = [0] * TENTHS
-    for record in records:
-        for change in record.changes:
-            # The middle of the word, so that the first of four words is not all at the beginning.
-            found[int(TENTHS * (change.position + 0.5) / record.words)] += 1
-    return found
-
-
-def count_kinds(records: Sequence[Record]) -> dict[str, tuple[int, int]]:
-    """By part of speech, how many words were changed, of how many in the first `TAGGED` attacked texts."""
-    tried = [record for record in records if record.attacked][:TAGGED]
-    changed: Counter[str] = Counter()
-    words: Counter[str] = Counter()
-    tags = LightTagger().tag([split(record.text) for record in tried])
-    for record, given in zip(tried, tags, strict=True):
-        words.update(KIND_OF.get(tag, REST) for tag in given)
-        # Records of another version may have counted words differently; what cannot be placed is left out.
-        places = [change.position for change in record.changes if change.position < len(given)]
-        changed.update(KIND_OF.get(given[place], REST) for place in places)
-    return {name: (changed[name], words[name]) for name in (*KINDS, REST) if words[name]}
-
-
-def show_positions(attack: Strongest) -> Markup:
-    """Where in the text, and which parts of speech."""
-    counts = count_tenths(attack.records)
-    if not any(counts):
-        return element("p", "No word was changed.")
-    names = [f"{100 // TENTHS * (place + 1)} %" for place in range(TENTHS)]
-    chart = draw_histogram(counts, names, "position in the text: up to this share of its words")
-    found = count_kinds(attack.records)
-    changed = sum(number for number, _ in found.values())
-    columns = [
-        Column("part of speech", list(found)),
-        count("changed", [number for number, _ in found.values()]),
-        share("share of changes", [number / changed if changed else None for number, _ in found.values()]),
-        share("share of its words", [number / words for number, words in found.values()]),
-    ]
-    part = f", in the first {TAGGED:,} texts" if len(attack.records) > TAGGED else ""
-    table = Table(f"Parts of speech of the original words{part}", columns).as_html()
-    return element("div", wrap_chart(chart, "Words changed, by position"), table, class_="pair")
 
 
 def list_settings(run: Run) -> Markup:

@@ -112,21 +112,17 @@ class Table:
         texts = [column.texts for column in self.columns]
         return align([[column.heading for column in self.columns], *zip(*texts, strict=True)])
 
-    def as_html(self, best: int | None = None, explained: bool = True) -> Markup:
-        """The table for a page; it scrolls by itself where the page is too narrow for it.
-
-        best: the number of a row to be marked. explained: whether headings that are terms explain themselves.
-        """
+    def as_html(self, best: int | None = None) -> Markup:
+        """The table for a page; it scrolls by itself where the page is too narrow. best: the row to be marked."""
         names, *rest = self.columns
         cells = [names.as_cells("th", scope="row"), *(column.as_cells() for column in rest)]
         rows = [
             element("tr", *row, class_="best" if number == best else None)
             for number, row in enumerate(zip(*cells, strict=True))
         ]
-        headings = [explain(column.heading) if explained else column.heading for column in self.columns]
-        head = element("thead", element("tr", *(element("th", heading, scope="col") for heading in headings)))
+        headings = [element("th", explain(column.heading), scope="col") for column in self.columns]
         caption = element("caption", element("span", self.title))
-        whole = element("table", caption, head, element("tbody", *rows))
+        whole = element("table", caption, element("thead", element("tr", *headings)), element("tbody", *rows))
         return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label="Table")
 
     def as_notebook(self) -> Markup:

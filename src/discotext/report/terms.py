@@ -1,19 +1,15 @@
 """What the words in tables and reports mean, in one sentence each: the one place that defines them.
 
 The command line explains its columns with them (`discotext terms`). On a page a term is a link to its meaning in the
-list at the bottom, so it is reached by the Tab key, works without styles and scripts, and a screen reader reads the
-meaning as its description; the style shows the meaning beside it. The glossary of the docs has the words of the whole
-package. A heading that is an abbreviation is an alias of the term it stands for.
+list at the bottom, and shows it on hover. The glossary of the docs has the words of the whole package. A heading that
+is an abbreviation is an alias of the term it stands for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from discotext.report.markup import Markup, element
-
-LINK = re.compile(r'href="#term-([a-z0-9-]+)"')
 
 TERMS: dict[str, str] = {
     # The attack, and what it is about.
@@ -86,10 +82,6 @@ TERMS: dict[str, str] = {
     "flipped texts": "The number of flipped texts in which the swap occurs.",
     "share of them": "Of all flipped texts, the share in which the swap occurs.",
     "all texts with it": "The number of returned texts, flipped or not, in which the swap occurs.",
-    "part of speech": "The kind of the original word, as a tagger guesses it.",
-    "changed": "The number of words of this kind that were changed.",
-    "share of changes": "Of all changed words, the share of this kind.",
-    "share of its words": "Of the words of this kind in attacked texts, the share that was changed.",
     # Two runs side by side.
     "right under attack": "The victim classifies the original correctly, and the attack did not flip the text.",
     "B − A": "Accuracy after the attack in the second run minus that in the first, on the texts in both, in "
@@ -127,40 +119,31 @@ def define(heading: str) -> str | None:
 def explain(word: str, shown: str | None = None) -> Markup | str:
     """A word with its meaning; what is not a term stays as it is. shown: how it is written here.
 
-    >>> explain("robust")[:60]
-    '<a class="term" href="#term-robust" aria-describedby="term-r'
+    >>> explain("class")
+    '<a class="term" href="#term-class" title="The true label of a text.">class</a>'
     >>> explain("no term")
     'no term'
     """
+    shown = word if shown is None else shown
     meaning = define(word)
     if meaning is None:
-        return word if shown is None else shown
-    place = f"term-{name_place(word)}"
-    # The style writes `data-meaning` beside the word: as an element it would be found and copied with the text.
-    return element(
-        "a", word if shown is None else shown, class_="term", href=f"#{place}", aria_describedby=place,
-        data_meaning=meaning,
-    )  # fmt: skip
+        return shown
+    return element("a", shown, class_="term", href=f"#{name_place(word)}", title=meaning)
 
 
 def name_place(word: str) -> str:
     """The name of a term within the page.
 
     >>> name_place("(95 %)"), name_place("p-value")
-    ('95-interval', 'p-value')
+    ('term-95-interval', 'term-p-value')
     """
-    return "-".join(re.findall(r"[a-z0-9]+", ALIASES.get(word, word).lower()))
+    return "-".join(["term", *re.findall(r"[a-z0-9]+", ALIASES.get(word, word).lower())])
 
 
-def list_terms(contents: Iterable[Markup | None], more: Iterable[str] = ()) -> Markup | None:
-    """The meanings of all terms that these parts of a page link to, and of some more, in the order of definition.
-
-    None where there is no term.
-    """
-    used = {place for part in contents if part for place in LINK.findall(part)} | set(map(name_place, more))
+def list_terms() -> Markup:
+    """The meanings of all terms."""
     rows = [
-        element("div", element("dt", word), element("dd", meaning, id=f"term-{place}"))
+        element("div", element("dt", word), element("dd", meaning, id=name_place(word)))
         for word, meaning in TERMS.items()
-        if (place := name_place(word)) in used
     ]
-    return element("dl", *rows, class_="terms") if rows else None
+    return element("dl", *rows, class_="terms")

@@ -1,24 +1,22 @@
-"""The texts of the page: three flipped ones on top, and all side by side, for its script and for readers without one.
+"""The texts of the page: three flipped ones on top, and all side by side, which its script lists, sorts and searches.
 
-Each text is embedded once, however many solvers and budgets it met. Flipped texts come first. A large run is shown in
-part: mostly flipped texts, because they are what a reader looks for, and some that were not. That flatters the attack,
-so the page says how many of each there are.
+Each text is embedded once, however many solvers and budgets it met. Of a large run the page holds those that the
+strongest attack flipped before others, because they are what a reader looks for. That flatters the attack, so the page
+says how many of each there are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from discotext.report.figures import Strongest
-from discotext.report.flipped import choose_flipped, cut_pieces, mark_changes, order_changes
+from discotext.report.flipped import choose_flipped, mark_changes, order_changes
 from discotext.report.markup import Markup, element, join, replace_surrogates
 from discotext.report.terms import define, explain
 from discotext.runs.folder import Run
 from discotext.runs.record import Budget, Record
 
 TEXTS, RECORDS, STATIC = 500, 4000, 20  # embedded texts, their records, and those shown without a script
-FLIPPED = 0.75  # of the embedded texts of a large run, those that may be flipped ones while there are others
 OUTCOMES = {"success": "flipped", "resisted": "not flipped", "skipped": "not attacked", "failed": "failed"}
 SORTS = {
     "flipped": "flipped first", "order": "in the order of the data", "fewest": "fewest words changed",
@@ -56,54 +54,20 @@ def count_changed(record: Record) -> str:
     return f"{len(record.changes)} of {record.words} {'word' if record.words == 1 else 'words'} changed"
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Which texts are on the page. flipped, others: of the strongest attack, how many are shown, of how many."""
-
-    numbers: list[int]
-    flipped: tuple[int, int]
-    others: tuple[int, int]
-
-    @property
-    def is_part(self) -> bool:
-        return sum(self.flipped) + sum(self.others) < 2 * (self.flipped[1] + self.others[1])
-
-    def __str__(self) -> str:
-        there = self.flipped[1] + self.others[1]
-        kinds = (
-            f"{self.flipped[0]:,} of the {self.flipped[1]:,} that the strongest attack flipped, and "
-            f"{self.others[0]:,} of the {self.others[1]:,} others, the first of each in the order of the data"
-        )
-        more = (
-            " Flipped texts are more frequent here than in the run; the tables count all texts."
-            if self.flipped[0] * self.others[1] > self.flipped[1] * self.others[0]
-            else ""
-        )
-        return f"The page holds {len(self.numbers):,} of {there:,} texts: {kinds}.{more}"
-
-
-def select_texts(attack: Strongest) -> Selection:
-    """Which texts are on the page, in the order of the run: if not all, flipped ones up to a share, and others."""
+def select_texts(attack: Strongest) -> list[int]:
+    """The numbers of the texts on the page, in the order of the run: flipped ones, then others while there is room."""
     run = attack.run
     numbers = list(dict.fromkeys(record.id for record in run.records))
     each = len(run.settings["solvers"]) * len(run.settings["budgets"])
-    room = max(1, min(TEXTS, RECORDS // each))
-    won = {record.id for record in attack.records if record.succeeded}
-    flipped = [number for number in numbers if number in won]
-    others = [number for number in numbers if number not in won]
-    # What one kind leaves free, the other takes.
-    first = flipped[: max(int(FLIPPED * room), room - len(others))] if room > 1 else flipped[:1]
-    rest = others[: room - len(first)]
-    shown = {*first, *rest}
-    return Selection(
-        [number for number in numbers if number in shown], (len(first), len(flipped)), (len(rest), len(others))
-    )
+    flipped = {record.id for record in attack.records if record.succeeded}
+    kept = set(sorted(numbers, key=lambda number: number not in flipped)[: max(1, min(TEXTS, RECORDS // each))])
+    return [number for number in numbers if number in kept]
 
 
 def make_data(attack: Strongest) -> dict[str, Any]:
     """What the script shows. Places in a text are counted as JavaScript counts them, in halves of long characters."""
     run = attack.run
-    numbers = {number: place for place, number in enumerate(select_texts(attack).numbers)}
+    numbers = {number: place for place, number in enumerate(select_texts(attack))}
     solvers, budgets = list(run.settings["solvers"]), list(run.settings["budgets"])
     texts: list[Any] = [None] * len(numbers)
     rows = []
@@ -141,53 +105,8 @@ def _units(text: str, place: int) -> int:
     return place if text.isascii() else len(text[:place].encode("utf-16-le")) // 2
 
 
-def make_static_cards(attack: Strongest) -> Markup:
-    """The first records of the strongest attack, flipped ones first, for readers without a script."""
-    first = sorted(attack.records, key=lambda record: list(OUTCOMES).index(classify(record)))[:STATIC]
-    said = (
-        f"The first {len(first)} of {len(attack.records):,} texts of {attack}, flipped ones first. With scripts "
-        "allowed, they can be sorted and searched here."
-    )
-    cards = element("div", *(make_card(attack.run, record) for record in first), class_="cards")
-    return join(element("p", said), cards)
-
-
-def make_card(run: Run, record: Record) -> Markup:
-    """One record: what became of the text, and the text before and after."""
-    pieces = list(cut_pieces(record, whole=True))
-    before = [element("del", text) if kind == "old" else text for kind, text in pieces if kind != "new"]
-    after = [element("ins", text) if kind == "new" else text for kind, text in pieces if kind != "old"]
-    facts = (
-        f"text {record.id} · {record.solver} · at most {record.run_budget.describe()} · label {run.label(record.label)}"
-    )
-    flow = f"{run.label(record.predicted)} → {run.label(record.adversarial_predicted)} · {format_scores(record)}"
-    return element(
-        "article",
-        element("header", element("p", facts, class_="facts"), element("p", flow, class_="flow")),
-        element("p", describe(run, record), class_="verdict"),
-        element(
-            "div",
-            _column("original", *before),
-            _column("adversarial", *after) if record.changes else None,
-            class_="sides",
-        ),
-        class_=f"card {classify(record)}",
-    )
-
-
-def format_scores(record: Record) -> str:
-    """The score before and after; above 0 the text is flipped."""
-    given = ["–" if value is None else f"{value:.2f}" for value in (record.score, record.adversarial_score)]
-    return f"score {given[0]} → {given[1]}".replace("-", "−")
-
-
-def _column(name: str, *content: Any) -> Markup:
-    return element("div", element("h3", name), element("p", *content, class_="text", dir="auto"))
-
-
 def show_texts(attack: Strongest) -> Markup:
-    """Controls, the place where the script puts the texts, and some of them for readers without one."""
-    selection = select_texts(attack)
+    """Controls, the place where the script puts the texts, and some flipped ones for readers without a script."""
     legend = element(
         "p",
         *("A changed word is ", element("del", "struck through"), " in the original, and its replacement "),
@@ -203,16 +122,26 @@ def show_texts(attack: Strongest) -> Markup:
     ]
     form = element("form", *controls, element("output", name="count", aria_live="polite"), id="controls", hidden=True)
     more = element("button", "Show more", type="button", id="more", hidden=True)
-    part = f"{selection} report --csv FILE writes all of them."
-    note = element("p", part, class_="note") if selection.is_part else None
-    return join(
-        note,
-        legend,
-        form,
-        element("div", id="cards", class_="cards"),
-        more,
-        element("noscript", make_static_cards(attack)),
+    flipped = choose_flipped(attack.records, STATIC)
+    static = [element("p", "With scripts allowed, all texts can be sorted and searched here.")]
+    static += [show_example(attack.run, record) for record in flipped]
+    cards = element("div", id="cards", class_="cards")
+    return join(note_selection(attack), legend, form, cards, more, element("noscript", *static))
+
+
+def note_selection(attack: Strongest) -> Markup | None:
+    """What a page that cannot hold all texts holds; None where it holds all."""
+    shown = set(select_texts(attack))
+    flipped = {record.id for record in attack.records if record.succeeded}
+    there = {record.id for record in attack.run.records}
+    if shown == there:
+        return None
+    said = (
+        f"The page holds {len(shown):,} of {len(there):,} texts: {len(shown & flipped):,} of the {len(flipped):,} that "
+        f"the strongest attack flipped, and {len(shown - flipped):,} of the {len(there - flipped):,} others. The "
+        "tables count all texts, and report --csv FILE writes all of them."
     )
+    return element("p", said, class_="note")
 
 
 def _select(name: str, options: dict[str, str] | None = None) -> Markup:
@@ -225,15 +154,11 @@ def show_examples(attack: Strongest) -> Markup | None:
     chosen = choose_flipped(attack.records)
     if not chosen:
         return None
-    flipped = sum(record.succeeded for record in attack.records)
-    how = f"All {flipped:,} texts that {attack.solver} flipped."
-    if len(chosen) < flipped:
-        listed, there = select_texts(attack).flipped
-        how = (
-            f"{len(chosen)} of the {flipped:,} texts that {attack.solver} flipped: the fewest words changed, then the "
-            "swaps that people are most likely to accept. They are the clearest, not typical ones; "
-            f"{'all' if listed == there else f'{listed:,}'} are listed below."
-        )
+    how = (
+        f"{len(chosen)} of the {sum(record.succeeded for record in attack.records):,} texts that {attack.solver} "
+        "flipped: the fewest words changed, then the swaps that people are most likely to accept. They are the "
+        "clearest, not typical ones."
+    )
     cards = element("div", *(show_example(attack.run, record) for record in chosen), class_="examples")
     how_chosen = element("p", how, class_="fine")
     return element("div", cards, how_chosen, class_="showcase", role="group", aria_label="Flipped texts")
@@ -253,5 +178,5 @@ def show_example(run: Run, record: Record) -> Markup:
         what = "it" if len(record.changes) == 1 else "all of it"
         chance = f"; people accept {what} with probability {record.all_accepted:.2f} ("
         said = join(said, chance, explain("accept", "estimate"), ")")
-    text = element("blockquote", mark_changes(record, whole=False), class_="text", dir="auto")
+    text = element("blockquote", mark_changes(record), class_="text", dir="auto")
     return element("figure", flow, text, element("figcaption", said), class_="example")
