@@ -10,7 +10,7 @@ from discotext.cli import cli
 from discotext.data import Examples
 from discotext.victims import load_victim
 from discotext.victims.check import binomial_tail, check_victim
-from discotext.victims.victim import Capabilities, Victim
+from discotext.victims.victim import Capabilities
 from tests.tiny_models import byte_pairs, classifier
 from tests.victims.test_victim import Deep
 
@@ -56,7 +56,7 @@ def test_a_model_without_gradients_is_checked_and_attacked_with_a_surrogate_or_n
 
 
 def test_deletions_that_are_declared_and_missing_are_reported():
-    class Unfounded(Deep, Victim):
+    class Unfounded(Deep):
         capabilities = Capabilities(gradients=True)
 
     found = {one.name: one for one in check_victim(Unfounded(), Examples.of(["a good film", "it"], [0, 1], names="ab"))}

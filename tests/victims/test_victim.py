@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-import discotext as d
 from discotext.attacks.observation import Observer, WatchedVictim
 from discotext.core.objectives import Untargeted
 from discotext.core.oracle import BoundingOracle, DeletingOracle, Oracle, RelaxedOracle, UnavailableError
@@ -16,7 +15,7 @@ from discotext.text.merging import NOTHING_MERGED
 from discotext.victims.encoded import Encoded
 from discotext.victims.function import FunctionVictim
 from discotext.victims.http.victim import HttpVictim
-from discotext.victims.registry import AdaptedVictim, load_victim
+from discotext.victims.registry import load_victim
 from discotext.victims.sklearn.victim import SklearnVictim
 from discotext.victims.victim import Capabilities, TextOracle, Victim, WrappedVictim, compute_scores
 from tests.victims.services import serving
@@ -85,7 +84,6 @@ WRAPPERS = {
     "wrapped": WrappedVictim,
     "encoded": lambda victim: Encoded(victim, NOTHING_MERGED),
     "watched": lambda victim: WatchedVictim(victim, Observer(lambda step: None, lambda: False)),
-    "adapted": AdaptedVictim,
 }
 
 
@@ -124,8 +122,6 @@ def test_a_wrapper_that_adds_nothing_is_indistinguishable_from_what_it_wraps(vic
         "save": lambda one: one.save(tmp_path / "saved", {"n": 1}, {"more": b"2"}),
     }
     assert {*calls, "supports", "capabilities"} == {name for name in vars(Victim) if not name.startswith("_")}
-    if wrap is AdaptedVictim:  # the method of that name of a stranger may do anything
-        del calls["save"]
     for name, call in calls.items():
         assert outcome(lambda call=call: call(wrapper)) == outcome(lambda call=call: call(victim)), name
 
@@ -133,13 +129,6 @@ def test_a_wrapper_that_adds_nothing_is_indistinguishable_from_what_it_wraps(vic
 def test_the_odd_victim_differs_in_every_declaration():
     for one in dataclasses.fields(Capabilities):
         assert getattr(Odd.capabilities, one.name) != getattr(Victim.capabilities, one.name), one.name
-
-
-def test_what_a_victim_can_do_is_declared_in_one_way():
-    with pytest.raises(TypeError, match="gradients"):
-
-        class Old(Victim):
-            name, labels, gradients = "old", ("a", "b"), True
 
 
 def test_labels_are_names_and_no_texts_have_no_scores_even_before_anything_was_asked(victim):
@@ -177,7 +166,7 @@ def test_greedy_improves_on_the_original_and_never_beats_the_exact_search(victim
 # --- what a victim declares, its oracle can do
 
 
-class Plain:
+class Plain(Victim):
     name, labels = "plain", ("a", "b")
 
     def scores(self, texts):
@@ -214,29 +203,6 @@ def test_an_oracle_has_the_abilities_that_its_victim_declares(given):
     oracle = victim.oracle(tiny_space(), Untargeted([1] * 4))
     for ability in (Oracle, RelaxedOracle, DeletingOracle, BoundingOracle):
         assert victim.supports(ability) == isinstance(oracle, ability)
-
-
-@pytest.mark.parametrize(
-    ("declared", "has_oracle"), [(None, True), ("yes", True), (Capabilities(gradients=True), False)]
-)
-def test_an_object_that_does_not_declare_what_its_oracle_can_is_refused(declared, has_oracle):
-    class Silent(Plain):
-        pass
-
-    if declared is not None:
-        Silent.capabilities = declared
-    if has_oracle:
-        Silent.oracle = Deep.oracle
-    with pytest.raises(TypeError, match="plain"):
-        load_victim(Silent())
-
-
-def test_an_object_that_declares_no_gradients_is_attacked_with_a_surrogate():
-    class Honest(Deep):
-        capabilities = Capabilities(gradients=False)
-
-    result = d.attack(Honest(), (["a good film", "it"], ["b", "b"]), words=1)
-    assert list(result.summary.solvers) == ["disco"]
 
 
 def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():

@@ -52,14 +52,12 @@ class FunctionVictim(Victim):
         if batch < 1:
             raise ValueError(f"batch is {batch}; choose 1 or more")
         self.function, self.name, self.batch = function, name, batch
-        words = getattr(function, "vocabulary", None) if vocabulary is None else vocabulary
-        self._declared = Capabilities(vocabulary=words)
-        names = getattr(function, "labels", None) if labels is None else labels
-        own: Any = getattr(function, "binary", None)
+        own = {key: getattr(function, key, None) for key in ("vocabulary", "labels", "binary")}
+        self._declared = Capabilities(vocabulary=own["vocabulary"] if vocabulary is None else vocabulary)
         # Other objects that are called may have an attribute of that name for something else.
-        if binary == "auto" and isinstance(own, str) and own in get_args(Binary):
-            binary = own  # type: ignore[assignment]
-        self.score_reader = ScoreReader(name, names, binary)
+        if binary == "auto" and isinstance(own["binary"], str) and own["binary"] in get_args(Binary):
+            binary = own["binary"]  # type: ignore[assignment]
+        self.score_reader = ScoreReader(name, own["labels"] if labels is None else labels, binary)
 
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
@@ -118,23 +116,16 @@ def load_module(where: str) -> ModuleType:
     is_file = path.suffix == ".py" or len(path.parts) > 1
     if is_file and not (path.suffix == ".py" and path.is_file()):
         raise ValueError(f"there is no Python file {where}")
-    add_to_import_path(path.parent.resolve() if is_file else Path.cwd())
+    # First, as `python file.py` does, and for good: functions of the module may import its neighbours when called.
+    folder = str(path.parent.resolve() if is_file else Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         return execute_file(path.resolve()) if is_file else importlib.import_module(where)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{where}.".startswith(f"{error.name}."):
             raise ValueError(f"there is no module {where}, neither in the current folder nor installed") from None
         raise ValueError(f"importing {where} raised {describe_error(error)}") from error
-
-
-def add_to_import_path(folder: Path) -> None:
-    """Put a folder first on `sys.path`, as `python file.py` and `python -m module` do.
-
-    It stays there for the rest of the process: the module imports its neighbours not only when it is loaded, but also
-    from inside its functions, when a search calls them.
-    """
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
 
 
 def execute_file(path: Path) -> ModuleType:

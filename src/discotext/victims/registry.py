@@ -7,22 +7,16 @@ What is recognised and cannot be attacked raises an error of one sentence that s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from discotext.core.arrays import Floats
-from discotext.core.objectives import Objective
-from discotext.core.oracle import Oracle
 from discotext.support.extras import require
 from discotext.text.merging import MergedWords
-from discotext.text.space import Space
 from discotext.victims.encoded import MERGED, Encoded
 from discotext.victims.folder import check_file, read_file, read_settings
 from discotext.victims.function import FunctionVictim, find_object
-from discotext.victims.victim import Capabilities, TextOracle, Victim
+from discotext.victims.victim import Victim
 
 # Each kind of victim is imported on first use, because most need a library that others do not.
 
@@ -99,13 +93,6 @@ def load_saved(folder: str | Path, trust: bool = False) -> Victim:
     """
     folder = Path(folder)
     settings = read_settings(folder)
-    inner = _load_model(folder, settings, trust)
-    if MERGED not in settings["sha256"]:
-        return inner
-    return Encoded(inner, MergedWords.parse(read_file(folder, settings, MERGED), str(folder / MERGED)), str(folder))
-
-
-def _load_model(folder: Path, settings: Mapping[str, Any], trust: bool) -> Victim:
     model: Victim
     kind = settings["model"].get("kind") if isinstance(settings["model"], dict) else None
     if kind == "sklearn":
@@ -132,9 +119,11 @@ def _load_model(folder: Path, settings: Mapping[str, Any], trust: bool) -> Victi
         require("torch", extra="torch", reason="a trained network")
         from discotext.victims.neural.victim import load_neural
 
-        return load_neural(folder)
+        model = load_neural(folder)
     model.name = str(folder)
-    return model
+    if MERGED not in settings["sha256"]:
+        return model
+    return Encoded(model, MergedWords.parse(read_file(folder, settings, MERGED), str(folder / MERGED)), str(folder))
 
 
 # --- objects
@@ -147,8 +136,6 @@ def adopt(given: Any, name: str | None = None) -> Victim:
     parts = given if isinstance(given, list | tuple) else [given]
     if isinstance(given, Victim):
         victim = given
-    elif {"scores", "name"} <= set(dir(given)):
-        victim = AdaptedVictim(given)
     # A torch module with a configuration is a model of transformers that is wrapped.
     elif any(comes_from(one, "transformers") or {"forward", "config"} <= set(dir(one)) for one in parts):
         from discotext.victims.transformers.victim import hold
@@ -184,47 +171,3 @@ def comes_from(given: Any, library: str, *names: str) -> bool:
         one.__module__.partition(".")[0] == library and (not names or one.__name__ in names)
         for one in type(given).__mro__
     )
-
-
-class AdaptedVictim(Victim):
-    """An object with `name`, `labels` and `scores` that does not inherit from `Victim`.
-
-    Its `capabilities`, and the methods of a victim that it has, are its own; the rest is as for any victim. Its oracle
-    is used only for gradients; without them, `TextOracle` does.
-    """
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.name = model, model.name
-        held = set(dir(model))
-        if "capabilities" in held and not isinstance(model.capabilities, Capabilities):
-            raise TypeError(
-                f"the capabilities of {self.name} are a {type(model.capabilities).__name__}; expected Capabilities(…)"
-            )
-        if "oracle" in held and "capabilities" not in held:
-            raise TypeError(
-                f"{self.name} has a method `oracle` but does not declare whether that oracle has gradients; set its "
-                "attribute `capabilities` to Capabilities(gradients=True), or False"
-            )
-        self._declares = "capabilities" in held
-        if self.capabilities.gradients and "oracle" not in held:
-            raise TypeError(f"{self.name} declares gradients but has no method `oracle`; write one, or set it to False")
-        for method in held & {"truncates", "remembers", "explain_bounds"}:
-            setattr(self, method, getattr(model, method))
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(self.model.labels)
-
-    @property
-    def capabilities(self) -> Capabilities:  # type: ignore[override]
-        declared: Capabilities = self.model.capabilities if self._declares else Victim.capabilities
-        return declared
-
-    def scores(self, texts: Sequence[str]) -> Floats:
-        return np.asarray(self.model.scores(texts))
-
-    def oracle(self, space: Space, objective: Objective) -> Oracle:
-        if not self.capabilities.gradients:
-            return TextOracle(self, space, objective)
-        own: Oracle = self.model.oracle(space, objective)
-        return own

@@ -7,7 +7,7 @@ out. A wrapper (`WrappedVictim`) passes that value on whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +87,6 @@ class Victim:
     name: str
     labels: tuple[str, ...]
     capabilities: Capabilities = Capabilities()
-
-    def __init_subclass__(cls) -> None:
-        # It would be read by nobody, and the victim attacked as one that lacks it.
-        for one in fields(Capabilities):
-            if hasattr(cls, one.name):
-                raise TypeError(
-                    f"{cls.__name__} has an attribute {one.name}, which a victim declares as `capabilities = "
-                    f"Capabilities({one.name}=…)`"
-                )
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """Return (N, C) scores of N texts. A text's scores must not depend on the other texts.
@@ -238,20 +229,22 @@ class TextOracle:
 def compute_scores(victim: Victim, texts: Sequence[str]) -> Floats:
     """Return the victim's scores (N, C); raise ValueError unless there is a finite number for each text and class."""
     found = np.asarray(victim.scores(texts), dtype=np.float64)
-    check_shape(victim, texts, found)
-    bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if len(bad):
-        raise ValueError(_describe_bad(victim, texts[bad[0]], found[bad[0]]))
+    for error in find_bad_rows(victim, texts, found).values():
+        raise ValueError(error)
     return found
 
 
-def check_shape(victim: Victim, texts: Sequence[str], found: Floats) -> None:
-    """Raise ValueError unless there is a score for each text and class."""
+def find_bad_rows(victim: Victim, texts: Sequence[str], found: Floats) -> dict[int, str]:
+    """What is wrong with scores, by row. ValueError unless there is a score for each text and class."""
     if found.shape != (len(texts), len(victim.labels)):
         raise ValueError(
             f"{victim.name} returned scores of shape {found.shape} for {len(texts)} texts; "
             f"expected ({len(texts)}, {len(victim.labels)}), a score for each class"
         )
+    return {
+        row: f"{victim.name} returned {found[row].tolist()} for the text {texts[row][:60]!r}; expected finite numbers"
+        for row in np.flatnonzero(~np.isfinite(found).all(axis=1)).tolist()
+    }
 
 
 def check_distinct(names: Sequence[str], owner: str) -> None:
@@ -264,13 +257,6 @@ def check_distinct(names: Sequence[str], owner: str) -> None:
                 f"the classes {first} and {number} of {owner} are both called {name.strip()[:60]!r}; give each a name "
                 "of its own"
             )
-
-
-def _describe_bad(victim: Victim, text: str, scores: Floats) -> str | None:
-    """What is wrong with the scores of a text, or None."""
-    if np.isfinite(scores).all():
-        return None
-    return f"{victim.name} returned {scores.tolist()} for the text {text[:60]!r}; expected finite numbers"
 
 
 TOGETHER, ALONE = 16, 2  # texts that are scored in one batch, and those of them that are scored again alone
@@ -295,14 +281,16 @@ class Evaluation:
 
 def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
     """Score texts. A text on which the victim fails gets an error instead of scores."""
-    forwards = _count_forwards(victim, texts)
+    forwards = np.ones(len(texts), dtype=np.int64)
+    has_memory = victim.capabilities.has_memory
+    if has_memory:
+        forwards[victim.remembers(texts)] = 0
     try:
         found = np.array(victim.scores(texts), dtype=np.float64)
-        check_shape(victim, texts, found)
         # Those that were answered are not asked again: a query may be paid for.
-        errors = [_describe_bad(victim, *pair) for pair in zip(texts, found, strict=True)]
-        found[[error is not None for error in errors]] = np.nan
-        return Evaluation(found, errors, forwards)
+        bad = find_bad_rows(victim, texts, found)
+        found[list(bad)] = np.nan
+        return Evaluation(found, [bad.get(row) for row in range(len(texts))], forwards)
     except UnavailableError:
         raise
     except Exception as error:
@@ -310,9 +298,9 @@ def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
             forwards[error.rows] = 0
         # One text spoils the whole batch: score each alone, and keep those that succeed.
         scores = np.full((len(texts), len(victim.labels)), np.nan)
-        errors = [None] * len(texts)
+        errors: list[str | None] = [None] * len(texts)
         for number, text in enumerate(texts):
-            forwards[number] += _count_forwards(victim, [text])[0]
+            forwards[number] += not (has_memory and victim.remembers([text])[0])
             try:
                 scores[number] = compute_scores(victim, [text])[0]
             except UnavailableError:
@@ -320,11 +308,6 @@ def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
             except Exception as error:
                 errors[number] = f"{type(error).__name__}: {error}"
         return Evaluation(scores, errors, forwards)
-
-
-def _count_forwards(victim: Victim, texts: Sequence[str]) -> Ints:
-    """(N,) 1 for each text that would reach the model, 0 for one that is answered from memory."""
-    return np.asarray(~victim.remembers(texts), dtype=np.int64)
 
 
 Ask = Callable[[Sequence[str]], Evaluation]  # `evaluate` of one victim, wherever it is

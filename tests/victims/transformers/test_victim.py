@@ -360,9 +360,9 @@ def test_without_a_network_a_name_raises_a_one_line_error():
 
 def test_what_is_no_classifier_of_one_label_is_refused():
     tokeniser = word_pieces(PIECES)
-    several = classifier("Bert", len(tokeniser), problem_type="multi_label_classification")
-    with pytest.raises(ValueError, match="several labels"):
-        HuggingFaceVictim(several, tokeniser)
+    for kind in ("multi_label_classification", "regression"):
+        with pytest.raises(ValueError, match=kind):
+            HuggingFaceVictim(classifier("Bert", len(tokeniser), problem_type=kind), tokeniser)
     with pytest.raises(ValueError, match="no fast tokeniser"):
         HuggingFaceVictim(classifier("Bert", len(tokeniser)))
     with pytest.raises(ValueError, match="batch is 0"):
@@ -413,13 +413,6 @@ def test_a_model_whose_way_back_is_blocked_has_no_gradients():
 
     model.classifier = Blocked(model.classifier)
     assert not HuggingFaceVictim(model, tokeniser).capabilities.gradients
-
-
-def test_a_model_that_predicts_a_number_is_refused():
-    tokeniser = word_pieces(PIECES)
-    model = classifier("Bert", len(tokeniser), num_labels=1, problem_type="regression")
-    with pytest.raises(ValueError, match="regression"):
-        HuggingFaceVictim(model, tokeniser)
 
 
 # --- what people hold in Python
@@ -486,31 +479,11 @@ def test_a_model_and_its_tokenizer_are_a_victim_in_either_order():
     assert load_victim((model, tokenizer)).scores(HELD_TEXTS).shape == (4, 2)
 
 
-def test_a_model_finds_its_tokenizer_by_its_name_or_asks_for_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    model, tokenizer = make_parts()
-    with pytest.raises(ValueError, match="tokenizer"):
-        load_victim(model)
-    model.save_pretrained(tmp_path / "m")
-    tokenizer.save_pretrained(tmp_path / "m")
-    held = type(model).from_pretrained(tmp_path / "m")
-    np.testing.assert_array_equal(
-        load_victim(held).scores(HELD_TEXTS), load_victim((model, tokenizer)).scores(HELD_TEXTS)
-    )
-    held.config._name_or_path = str(tmp_path / "elsewhere")
-    with pytest.raises(ValueError, match="elsewhere") as error:
-        load_victim(held)
-    assert "\n" not in str(error.value)
-    smaller = classifier("Bert", 7)
-    smaller.config._name_or_path = str(tmp_path / "m")
-    with pytest.raises(ValueError, match=r"19 tokens.* 7"):
-        load_victim(smaller)
-
-
 def test_models_and_pipelines_that_do_not_classify_are_refused():
     model, tokenizer = make_parts()
-    with pytest.raises(TypeError, match="pair"):
-        load_victim(tokenizer)
+    for half in (model, tokenizer):
+        with pytest.raises(TypeError, match="pair"):
+            load_victim(half)
     with pytest.raises(ValueError, match="BertModel"):
         load_victim((model.bert, tokenizer))
     filler = transformers.pipeline("feature-extraction", model=model.bert, tokenizer=tokenizer)

@@ -14,12 +14,11 @@ from __future__ import annotations
 import logging
 import math
 import random
-import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -133,16 +132,12 @@ class Client:
             # Like all of Python, by the system's certificates. Connections are not kept: a service may close them.
             context, limits = ssl.create_default_context(), httpx.Limits(max_keepalive_connections=0)
             self._http = httpx.Client(verify=context, limits=limits, timeout=self.timeout)
+        deadline = time.monotonic() + self.timeout
         try:
-            with (
-                limit_time(self.timeout) as trace,
-                self._http.stream(
-                    "POST", self.url, content=body, headers=dict(self.headers), extensions={"trace": trace}
-                ) as response,
-            ):
+            with self._http.stream("POST", self.url, content=body, headers=dict(self.headers)) as response:
                 is_error = not response.is_success
-                answer = read_body(response, LARGEST_ERROR if is_error else LARGEST_ANSWER)
-        except TimeoutError:
+                answer = read_body(response, LARGEST_ERROR if is_error else LARGEST_ANSWER, deadline)
+        except httpx.TimeoutException:
             raise FailedError(f"{self.name} has not answered completely within {self.timeout:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             cause = find_cause(error)
@@ -181,51 +176,19 @@ class Client:
         return self.secrets.quote(str(phrase)).strip("'")
 
 
-@contextmanager
-def limit_time(seconds: float) -> Iterator[Callable[[str, Mapping[str, Any]], None]]:
-    """Limit a whole exchange, by a function for httpx to trace it with; TimeoutError when the time is up.
+def read_body(response: httpx.Response, most: int, deadline: float) -> bytes:
+    """Return the body of an answer as it was sent, or a little more than `most` bytes of a longer one.
 
-    The timeout of httpx, as that of a socket, limits the gap between two bytes, so a service that sends one byte now
-    and then never exceeds it. Here a timer closes the connection.
+    deadline: when the body must be complete, by the real clock. httpx limits the gap between two parts, so that a
+    service which sends a byte now and then would never exceed it.
     """
-    sockets: list[socket.socket] = []
-    over = threading.Event()
-
-    def close() -> None:
-        over.set()
-        for one in sockets:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-
-    def trace(event: str, info: Mapping[str, Any]) -> None:
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            sockets.append(info["return_value"].get_extra_info("socket"))
-            if over.is_set():
-                close()
-
-    timer = threading.Timer(seconds, close)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield trace
-    except (httpx.HTTPError, OSError) as error:
-        if over.is_set() or isinstance(error, httpx.TimeoutException):
-            raise TimeoutError from None
-        raise
-    finally:
-        timer.cancel()
-    # A connection that was closed looks like an answer without a length that has ended.
-    if over.is_set():
-        raise TimeoutError
-
-
-def read_body(response: httpx.Response, most: int) -> bytes:
-    """Return the body of an answer as it was sent, or a little more than `most` bytes of a longer one."""
     body = bytearray()
     for part in response.iter_raw():
         body += part
         if len(body) > most:
             break
+        if time.monotonic() > deadline:
+            raise httpx.ReadTimeout("the answer is not complete")
     return bytes(body)
 
 

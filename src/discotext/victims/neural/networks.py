@@ -73,7 +73,8 @@ class Network(nn.Module):
         if self.training:
             vectors = self.dropout(vectors)
         encode = {"wcnn": self._convolve, "dan": self._average}.get(self.shape.kind, self._recur)
-        result: Tensor = self.last(self.dropout(self.norm(encode(vectors, lengths))))
+        encoded = self.norm(encode(vectors, lengths))
+        result: Tensor = self.last(self.dropout(encoded) if self.training else encoded)
         return result
 
     def _recur(self, vectors: Tensor, lengths: Tensor) -> Tensor:
@@ -106,8 +107,6 @@ class Dropout(nn.Dropout):
     """Dropout that is the same on every processor; PyTorch's own draws differently on Intel's and on others."""
 
     def forward(self, input: Tensor) -> Tensor:
-        if not self.training:
-            return input
         kept = torch.rand(input.shape, device=input.device) >= self.p
         return input * kept.to(input) / (1 - self.p)
 

@@ -31,8 +31,7 @@ from discotext.victims.sklearn.bound import WordLinear
 from discotext.victims.sklearn.features import UnknownPartError
 from discotext.victims.sklearn.model import LinearModel
 from discotext.victims.sklearn.oracle import BoundedLinearOracle, LinearOracle
-from discotext.victims.sklearn.reader import read_model, walk
-from discotext.victims.sklearn.vocabulary import find_vocabulary
+from discotext.victims.sklearn.reader import find_vocabulary, read_model, walk
 from discotext.victims.victim import Capabilities, TextOracle, Victim
 
 CHECKED = 8  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores

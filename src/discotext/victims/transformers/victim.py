@@ -35,7 +35,7 @@ from discotext.victims.victim import Capabilities, TextOracle, Victim, check_dis
 
 FOLDER_KIND, MODEL = "hf", "model"  # of a saved victim, and the folder inside that save_pretrained writes
 REASON = "a Hugging Face victim"
-PAIR = "pass the pair (model, tokenizer)"
+PAIR = "the pair (model, tokenizer)"
 PROBES = [PROBE, "This is a long text about a good film, and a very bad book."]
 # How far the logits of a pipeline and of its model may be apart, relative to their size: in single and half precision.
 AGREES, AGREES_HALF = 1e-4, 1e-2
@@ -83,15 +83,10 @@ class HuggingFaceVictim(Victim):
             raise ValueError(
                 f"{name!r} has no fast tokeniser; pass one, since only those report the characters of each token"
             )
-        if model.config.problem_type == "multi_label_classification":
+        if model.config.problem_type in ("multi_label_classification", "regression"):
             raise ValueError(
-                f"{name!r} assigns several labels to a text; choose a single-label model, or write a Victim for one of "
-                "its labels"
-            )
-        if model.config.problem_type == "regression":
-            raise ValueError(
-                f"{name!r} predicts a number, not a class (problem_type of its config.json is regression); choose a "
-                "classifier, or pass a function that compares the number with a threshold of yours"
+                f"{name!r} does not choose one class (problem_type of its config.json is {model.config.problem_type}); "
+                "choose a single-label classifier, or pass a function that makes one of its outputs"
             )
         self.name = f"hf:{name}"
         names = [escape_unprintable(str(model.config.id2label.get(n, n))) for n in range(model.config.num_labels)]
@@ -207,34 +202,24 @@ def explain_loading_errors(name: str) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # panics of libraries written in Rust are not Exceptions
-        if is_missing_extra(error):
-            raise
-        raise ValueError(describe_loading_error(name, Path(name).expanduser(), error)) from None
-
-
-def is_missing_extra(error: BaseException) -> bool:
-    """Return whether an error is the one that `require` raises."""
-    return isinstance(error, ImportError) and "which is not installed; run pip install" in str(error)
-
-
-def describe_loading_error(name: str, folder: Path, error: BaseException) -> str:
-    """Return one line about what is wrong with a name or a folder, and how to fix it."""
-    message = (str(error).strip().splitlines() or [""])[0].rstrip(".")
-    if not isinstance(error, ValueError | OSError) or not message:
-        message = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    if folder.is_dir():
-        return f"the folder {name!r} cannot be loaded as a text classifier: {message}"
-    return (
-        f"{name!r} is not a local folder and could not be downloaded from the Hugging Face hub ({message}); "
-        "check the name and the network, or give a folder written by save_pretrained"
-    )
+        if isinstance(error, ImportError) and "which is not installed; run pip install" in str(error):
+            raise  # what `require` raises
+        message = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+        if not isinstance(error, ValueError | OSError) or not message:
+            message = f"{type(error).__name__}: {message}"
+        if Path(name).expanduser().is_dir():
+            raise ValueError(f"the folder {name!r} cannot be loaded as a text classifier: {message}") from None
+        raise ValueError(
+            f"{name!r} is not a local folder and could not be downloaded from the Hugging Face hub ({message}); "
+            "check the name and the network, or give a folder written by save_pretrained"
+        ) from None
 
 
 # --- what people hold in Python
 
 
 def hold(given: Any) -> Victim:
-    """Return a pipeline, a pair (model, tokenizer) in either order, or a model as a victim."""
+    """Return a pipeline, or a pair (model, tokenizer) in either order, as a victim."""
     transformers = require("transformers", extra="hf", reason="a Hugging Face model")
     if isinstance(given, transformers.Pipeline):
         return _hold_pipeline(given, transformers)
@@ -242,10 +227,10 @@ def hold(given: Any) -> Victim:
     tokenizers = [one for one in parts if isinstance(one, transformers.PreTrainedTokenizerBase)]
     # A model of transformers, or one that is wrapped, with the same configuration.
     models = [one for one in parts if hasattr(getattr(one, "config", None), "id2label")]
-    if len(models) != 1 or len(tokenizers) > 1 or len(models) + len(tokenizers) < len(parts):
+    if not len(models) == len(tokenizers) == 1 or len(parts) > 2:
         found = ", ".join(type(one).__name__ for one in parts[:4]) or "nothing"
-        raise TypeError(f"{found} is not a classifier of transformers; pass a pipeline or {PAIR[5:]}")
-    return hold_model(models[0], tokenizers[0] if tokenizers else find_tokenizer(models[0], transformers))
+        raise TypeError(f"{found} is not a classifier of transformers with its tokenizer; pass a pipeline or {PAIR}")
+    return hold_model(models[0], tokenizers[0])
 
 
 def hold_model(model: Any, tokenizer: Any) -> HuggingFaceVictim:
@@ -261,28 +246,6 @@ def hold_model(model: Any, tokenizer: Any) -> HuggingFaceVictim:
             f"the {kind} does not classify texts ({error}); pass a model of AutoModelForSequenceClassification"
         ) from error
     return victim
-
-
-def find_tokenizer(model: Any, transformers: Any) -> Any:
-    """The tokenizer that a model's name leads to."""
-    name, kind = str(model.config._name_or_path or ""), type(model).__name__
-    if not name:
-        raise ValueError(f"the {kind} has no name by which its tokenizer could be found; {PAIR}")
-    try:
-        with silence(transformers, True):
-            local = find_local(name, "a tokenizer") is not None
-            tokenizer = transformers.AutoTokenizer.from_pretrained(
-                name, trust_remote_code=False, local_files_only=local
-            )
-        found = has_vocabulary(tokenizer)
-    except Exception as error:  # whatever the library raises about a name or a folder
-        reason = describe_error(error)[:120]
-        raise ValueError(f"no tokenizer of the {kind} was found at {name!r} ({reason}); {PAIR}") from None
-    rows = model.get_input_embeddings().weight.shape[0]
-    if not found or len(tokenizer) > rows:
-        what = f"has {len(tokenizer):,} tokens, but the model {rows:,}" if found else "is empty"
-        raise ValueError(f"the tokenizer at {name!r} is not that of the {kind}: it {what}; {PAIR}")
-    return tokenizer
 
 
 def _hold_pipeline(pipe: Any, transformers: Any) -> Victim:
@@ -303,11 +266,8 @@ def _hold_pipeline(pipe: Any, transformers: Any) -> Victim:
         "attacked by its own answers, without gradients",
         stacklevel=2,
     )
-    function = functools.partial(pipe, top_k=None)
-    found = FunctionVictim(function, name=victim.name)
     # The answers name the classes in no order; the model has one.
-    same = set(found.labels) == set(victim.labels)
-    return FunctionVictim(function, labels=victim.labels, name=victim.name) if same else found
+    return FunctionVictim(functools.partial(pipe, top_k=None), labels=victim.labels, name=victim.name)
 
 
 def _agrees(pipe: Any, victim: Victim) -> bool:

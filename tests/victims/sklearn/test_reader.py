@@ -22,8 +22,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from discotext.victims.sklearn.reader import find_vocabulary
 from discotext.victims.sklearn.victim import SklearnVictim
-from discotext.victims.sklearn.vocabulary import find_vocabulary
 
 GOOD = ["A good film", "good acting, Good story", "a fine film", "fine and good", "Great fun"] * 4
 BAD = ["A bad film", "bad acting, Bad story", "a poor film", "poor and bad", "No fun"] * 4
