@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.help import GroupedCommand, argument, option
-from discotext.cli.number_types import Count, Number
+from discotext.cli.help import Count, GroupedCommand, Number, argument, option
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.support.progress import Progress

@@ -10,8 +10,7 @@ import click
 
 from discotext.attacks.progress import AttackProgress
 from discotext.cli.figures import print_summary
-from discotext.cli.help import GroupedCommand, option
-from discotext.cli.number_types import Count
+from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.options import FOLDER
 from discotext.cli.output import make_console
 from discotext.cli.train import print_training, show_training

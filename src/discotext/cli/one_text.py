@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discotext.cli.figures import NEW, OLD, paint
 from discotext.cli.output import make_console, print_sentence, write_json
 from discotext.cli.service_options import pop_service
-from discotext.cli.texts import NEW, OLD, paint
 from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
