@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from discotext.cli import cli
-from discotext.cli.texts import paint
+from discotext.cli.figures import paint
 from discotext.report.flipped import cut_pieces
 from discotext.report.terms import ALIASES, TERMS, define
 from discotext.runs.record import Change

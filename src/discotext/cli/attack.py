@@ -11,13 +11,12 @@ import click
 from discotext.attacks.progress import AttackProgress
 from discotext.cli.data_options import describe_classes, pop_columns
 from discotext.cli.errors import CommandError, VictimFailedError, describe_saved, explain_interrupt, one_line
-from discotext.cli.figures import print_certificates, print_differences, print_summary
+from discotext.cli.figures import print_certificates, print_differences, print_flipped, print_summary
 from discotext.cli.gate import check_certificates, check_summaries, gate_option
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.service_options import pop_service
-from discotext.cli.texts import print_flipped
 from discotext.support.plain_text import count_texts
 
 if TYPE_CHECKING:

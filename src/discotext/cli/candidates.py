@@ -6,6 +6,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from discotext.text.candidates import Replacements
 
 SHOWN = 6  # refused words of each filter in the table
+AT_ONCE = 64  # texts of JSON lines whose candidates are found together
 
 
 @click.command(cls=GroupedCommand)
@@ -44,8 +46,9 @@ def command(word_or_text: tuple[str, ...], as_json: bool, **options: Any) -> Non
     text = sys.stdin.read() if word_or_text == ("-",) else " ".join(word_or_text)
     finder = make_candidates(**options)
     if as_json and word_or_text == ("-",) and text.lstrip().startswith("{"):
-        for several in read_json_texts(text):
-            for one in finder.find(several):
+        texts = read_json_texts(text)
+        while some := list(islice(texts, AT_ONCE)):
+            for one in finder.find(some):
                 write_json([word.as_json() for word in one])
         return
     found = finder(text)
@@ -57,9 +60,8 @@ def command(word_or_text: tuple[str, ...], as_json: bool, **options: Any) -> Non
         print_candidates(found)
 
 
-def read_json_texts(lines: str, at_once: int = 64) -> Iterator[list[str]]:
-    """The texts of JSON lines {"text": …}, some at a time."""
-    texts: list[str] = []
+def read_json_texts(lines: str) -> Iterator[str]:
+    """Read the texts of JSON lines {"text": …}."""
     for number, line in enumerate(lines.splitlines(), start=1):
         if not line.strip():
             continue
@@ -69,23 +71,7 @@ def read_json_texts(lines: str, at_once: int = 64) -> Iterator[list[str]]:
             raise ValueError(f"line {number} is not JSON: {error}") from None
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
             raise ValueError(f'line {number} is {line[:60]!r}; expected an object such as {{"text": "A good film."}}')
-        texts.append(value["text"])
-        if len(texts) == at_once:
-            yield texts
-            texts = []
-    if texts:
-        yield texts
-
-
-def shorten(words: list[str]) -> list[str]:
-    """Keep the first words of many, and count the rest."""
-    return words if len(words) <= SHOWN else [*words[: SHOWN - 1], f"{len(words) - SHOWN + 1} more"]
-
-
-def describe_candidates(word: Replacements) -> str:
-    """The candidates of a word, each with its probability where one was estimated."""
-    pairs = zip(word.candidates, word.accept, strict=True)
-    return ", ".join(name if chance is None else f"{name} {chance:.2f}" for name, chance in pairs)
+        yield value["text"]
 
 
 def print_candidates(found: list[Replacements]) -> None:
@@ -101,8 +87,13 @@ def print_candidates(found: list[Replacements]) -> None:
         refused = defaultdict(list)
         for candidate, name in word.refused:
             refused[name].append(candidate)
-        reasons = "; ".join(f"{name}: {', '.join(shorten(words))}" for name, words in refused.items())
-        table.add_row(Text(word.word), Text(describe_candidates(word) or "–"), Text(reasons))
+        for words in refused.values():
+            if len(words) > SHOWN:
+                words[SHOWN - 1 :] = [f"{len(words) - SHOWN + 1} more"]
+        reasons = "; ".join(f"{name}: {', '.join(words)}" for name, words in refused.items())
+        pairs = zip(word.candidates, word.accept, strict=True)
+        offered = ", ".join(name if chance is None else f"{name} {chance:.2f}" for name, chance in pairs)
+        table.add_row(Text(word.word), Text(offered or "–"), Text(reasons))
     console.print(table)
     able = [word for word in found if word.candidates]
     total = sum(len(word.candidates) for word in able)

@@ -8,8 +8,7 @@ import click
 
 from discotext.cli.attack import run_attack
 from discotext.cli.gate import gate_option
-from discotext.cli.help import GroupedCommand, option
-from discotext.cli.number_types import Count
+from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.options import attack_options, data_argument, solver_option, victim_argument
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from discotext.cli.data_options import pop_columns
-from discotext.cli.help import GroupedCommand, option
-from discotext.cli.number_types import Count
+from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.options import (
     column_options,
     data_argument,

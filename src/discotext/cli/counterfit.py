@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from discotext.cli.help import GroupedCommand, argument, option
-from discotext.cli.number_types import Count, Number
+from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.support.progress import Progress
 
-if TYPE_CHECKING:
-    from discotext.text.counterfit import CounterFit, CounterFitResult
-    from discotext.text.vectors import WordVectors
-
 Constraints = dict[str, list[tuple[str, str]]]
+
+
+def pairs_option(name: str) -> Decorator:
+    """The option for files of synonyms, or of antonyms."""
+    text = f"Pairs of {name}, one pair per line. Repeatable."
+    settings: dict[str, Any] = {"multiple": True, "required": True, "type": EXISTING_FILE, "metavar": "FILE"}
+    return option(f"--{name}", section="Constraints", help=text, **settings)
 
 
 @click.command(cls=GroupedCommand)
 @argument("vectors", "Word vectors: a .txt (GloVe), .vec, .bin, .npz or .safetensors file.", type=EXISTING_FILE)
-@option(
-    "--synonyms",
-    section="Constraints",
-    multiple=True,
-    required=True,
-    type=EXISTING_FILE,
-    metavar="FILE",
-    help="Pairs of synonyms, one pair per line. Repeatable.",
-)
-@option(
-    "--antonyms",
-    section="Constraints",
-    multiple=True,
-    required=True,
-    type=EXISTING_FILE,
-    metavar="FILE",
-    help="Pairs of antonyms, one pair per line. Repeatable.",
-)
+@pairs_option("synonyms")
+@pairs_option("antonyms")
 @option(
     "--words",
     section="Constraints",
@@ -107,7 +93,16 @@ def command(
     """
     import numpy as np
 
-    from discotext.text.counterfit import CounterFit, counterfit, read_pairs, read_simlex, spearman
+    from discotext.text.counterfit import (
+        CounterFit,
+        counterfit,
+        look_up_pairs,
+        measure_separation,
+        read_pairs,
+        read_simlex,
+        remove_pairs,
+        spearman,
+    )
     from discotext.text.vectors import VECTOR_FORMATS, WordVectors
 
     # Mistakes in the command line are reported before anything slow begins.
@@ -121,15 +116,11 @@ def command(
         before = before.take(before.words[:words])
     settings = CounterFit(neighbours=neighbours)
     rng = np.random.default_rng(seed)
-    pairs = {
-        "synonyms": [pair for path in synonyms for pair in read_pairs(path)],
-        "antonyms": [pair for path in antonyms for pair in read_pairs(path)],
-    }
-    # A pair and its mirror image, or a pair that two lists have, are one pair: held out together or not at all.
     kept: Constraints = {}
     held: Constraints = {}
-    for name, listed in pairs.items():
-        distinct = sorted({(min(pair), max(pair)) for pair in listed})
+    for name, paths in (("synonyms", synonyms), ("antonyms", antonyms)):
+        # A pair and its mirror image, or a pair that two lists have, are one pair: held out together or not at all.
+        distinct = sorted({(min(pair), max(pair)) for path in paths for pair in read_pairs(path)})
         out_of_fit = rng.random(len(distinct)) < hold_out
         held[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if yes]
         kept[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if not yes]
@@ -141,7 +132,17 @@ def command(
 
         fitted = counterfit(before, kept["synonyms"], kept["antonyms"], settings, watch)
     fitted.vectors.write(out)
-    report = describe_fit(before, fitted, kept, held if hold_out else None, settings)
+    report: dict[str, Any] = {"words": len(before), "width": before.width, "steps": len(fitted.curve) - 1}
+    report["curve"] = fitted.curve
+    for name, part in [("fitted", kept), *([("held_out", held)] if hold_out else [])]:
+        apart = look_up_pairs(before, part["antonyms"])
+        together = remove_pairs(look_up_pairs(before, part["synonyms"]), apart)
+        report[name] = {
+            "synonym_pairs": len(together),
+            "antonym_pairs": len(apart),
+            "before": measure_separation(before, together, apart, settings),
+            "after": measure_separation(fitted.vectors, together, apart, settings),
+        }
     if judged is not None:
         (report["simlex_before"], report["simlex_pairs"]) = spearman(before, judged)
         report["simlex_after"] = spearman(fitted.vectors, judged)[0]
@@ -152,32 +153,6 @@ def command(
         print_fit(report)
 
 
-def describe_fit(
-    before: WordVectors, fitted: CounterFitResult, kept: Constraints, held: Constraints | None, settings: CounterFit
-) -> dict[str, Any]:
-    """Describe a fit: words, pairs, distances before and after, the learning curve."""
-    from discotext.text.counterfit import look_up_pairs, measure_separation, remove_pairs
-
-    report: dict[str, Any] = {
-        "words": len(before),
-        "width": before.width,
-        "steps": len(fitted.curve) - 1,
-        "curve": fitted.curve,
-    }
-    for name, part in (("fitted", kept), ("held_out", held)):
-        if part is None:
-            continue
-        apart = look_up_pairs(before, part["antonyms"])
-        together = remove_pairs(look_up_pairs(before, part["synonyms"]), apart)
-        report[name] = {
-            "synonym_pairs": len(together),
-            "antonym_pairs": len(apart),
-            "before": measure_separation(before, together, apart, settings),
-            "after": measure_separation(fitted.vectors, together, apart, settings),
-        }
-    return report
-
-
 def print_fit(report: dict[str, Any]) -> None:
     """Print what changed as a table."""
     console = make_console()
@@ -185,16 +160,15 @@ def print_fit(report: dict[str, Any]) -> None:
     if "simlex_after" in report:
         label = f"SimLex-999, Spearman's ρ ({report['simlex_pairs']} pairs)"
         table.add_row(label, f"{report['simlex_before']:.3f}", f"{report['simlex_after']:.3f}", style="bold")
-    for name, shown in (("fitted", "fitted"), ("held_out", "held out")):
-        if name in report:
-            part = report[name]
-            for key, label in (
-                ("antonyms_apart", f"{part['antonym_pairs']:,} {shown} antonyms, share separated"),
-                ("antonym_distance", "  mean distance"),
-                ("synonym_distance", f"{part['synonym_pairs']:,} {shown} synonyms, mean distance"),
-                ("synonyms_nearer_than_antonyms", "  share closer than the median antonym"),
-            ):
-                table.add_row(label, f"{part['before'][key]:.3f}", f"{part['after'][key]:.3f}")
+    for name in [name for name in ("fitted", "held_out") if name in report]:
+        part, shown = report[name], name.replace("_", " ")
+        for key, label in (
+            ("antonyms_apart", f"{part['antonym_pairs']:,} {shown} antonyms, share separated"),
+            ("antonym_distance", "  mean distance"),
+            ("synonym_distance", f"{part['synonym_pairs']:,} {shown} synonyms, mean distance"),
+            ("synonyms_nearer_than_antonyms", "  share closer than the median antonym"),
+        ):
+            table.add_row(label, f"{part['before'][key]:.3f}", f"{part['after'][key]:.3f}")
     console.print(table)
     curve = [sum(step.values()) for step in report["curve"]]
     marks = sorted({round(i * (len(curve) - 1) / 7) for i in range(8)})

@@ -12,9 +12,10 @@ from discotext.cli.options import complete_dataset, json_option
 from discotext.cli.output import make_console, make_table, write_json
 
 if TYPE_CHECKING:
-    from discotext.data.registry import Location, Split
+    from discotext.data.registry import Split
 
 SPLITS: tuple[Split, ...] = ("train", "test")
+TOLD = ("name", "title", "origin", "licence", "citation", "note")  # of a data set, as it is written
 
 
 @click.command(cls=GroupedCommand)
@@ -47,51 +48,30 @@ def command(name: str | None, as_json: bool) -> None:
         print_dataset(content)
 
 
-def describe_location(location: Location) -> dict[str, Any]:
-    """Describe where a split is, for JSON."""
-    return {
-        "found": location.kind or None,
-        "path": str(location.path) if location.path else None,
-        "rows": location.rows,
-        "bytes": location.bytes,
-        "sha256": location.sha256,
-        "known": location.known,
-        "how": location.how,
-    }
-
-
 def summarise_dataset(name: str) -> dict[str, Any]:
     """Describe a data set in brief, without reading its files."""
     from discotext.data.registry import get_dataset, locate
 
     one = get_dataset(name)
     locations = {split: locate(name, split) for split in SPLITS}
-    return {
-        "name": one.name,
-        "title": one.title,
-        "rows": one.rows,
-        "labels": list(one.labels),
-        "splits": {split: {"found": there.kind or None, "how": there.how} for split, there in locations.items()},
-    }
+    splits = {split: {"found": there.kind or None, "how": there.how} for split, there in locations.items()}
+    return {"name": one.name, "title": one.title, "rows": one.rows, "labels": list(one.labels), "splits": splits}
 
 
 def describe_dataset(name: str) -> dict[str, Any]:
     """Describe a data set in full; its files are read and counted."""
+    from dataclasses import asdict
+
     from discotext.data.registry import describe_locations, get_dataset
 
-    one = get_dataset(name)
-    return {
-        "name": one.name,
-        "title": one.title,
-        "origin": one.origin,
-        "licence": one.licence,
-        "citation": one.citation,
-        "note": one.note,
-        "labels": list(one.labels),
-        "hub": one.hub.name,
-        "rows": one.rows,
-        "splits": {split: describe_location(location) for split, location in describe_locations(one.name).items()},
-    }
+    one, splits = get_dataset(name), {}
+    for split, location in describe_locations(name).items():
+        found = asdict(location)
+        path = str(location.path) if location.path else None
+        splits[split] = {"found": found.pop("kind") or None, **found, "path": path}
+        del splits[split]["split"]
+    told = {key: vars(one)[key] for key in TOLD}
+    return {**told, "labels": list(one.labels), "hub": one.hub.name, "rows": one.rows, "splits": splits}
 
 
 def print_datasets(content: list[dict[str, Any]]) -> None:
@@ -104,20 +84,16 @@ def print_datasets(content: list[dict[str, Any]]) -> None:
     table.add_column("classes")
     table.add_column("found")
     for one in content:
-        found = {split: location["found"] for split, location in one["splits"].items()}
-        if len(set(found.values())) == 1:
-            where = found["train"] or "no"
-        else:
-            where = ", ".join(f"{split}: {kind or 'no'}" for split, kind in found.items())
+        found = {split: location["found"] or "no" for split, location in one["splits"].items()}
+        same = len(set(found.values())) == 1
+        where = found["train"] if same else ", ".join(f"{split}: {kind}" for split, kind in found.items())
         rows = [f"{one['rows'][split]:,}" for split in SPLITS]
         table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), where)
     console.print(table)
     # In the table, these long lines would squeeze the other columns.
     for one in content:
-        for location in one["splits"].values():
-            if location["how"]:
-                console.print(Text(f"{one['name']}: {location['how']}", style="dim"))
-                break
+        if how := next(filter(None, (location["how"] for location in one["splits"].values())), None):
+            console.print(Text(f"{one['name']}: {how}", style="dim"))
 
 
 def print_dataset(content: dict[str, Any]) -> None:
@@ -128,7 +104,7 @@ def print_dataset(content: dict[str, Any]) -> None:
     table.show_header = False
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
-    for key in ("name", "title", "origin", "licence", "citation", "note"):
+    for key in TOLD:
         table.add_row(key, Text(content[key]))
     table.add_row("classes", Text(", ".join(f"{number} {name}" for number, name in enumerate(content["labels"]))))
     table.add_row("hub", content["hub"])

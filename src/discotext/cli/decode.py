@@ -20,9 +20,8 @@ import click
 from click.core import ParameterSource
 
 from discotext.cli.errors import RESUME, InterruptError
-from discotext.cli.help import GroupedCommand, argument, option
+from discotext.cli.help import Count, GroupedCommand, Number, argument, option
 from discotext.cli.names import NETWORK_SOURCES, SEQUENCE_SOLVERS, SOLVERS, join_names
-from discotext.cli.number_types import Count, Number
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, complete_names, json_option, seed_option
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.support.plain_text import percent

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from discotext.attacks.progress import AttackProgress
-from discotext.cli.figures import print_summary
-from discotext.cli.help import GroupedCommand, option
-from discotext.cli.number_types import Count
+from discotext.cli.figures import print_flipped, print_summary
+from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.options import FOLDER
 from discotext.cli.output import make_console
 from discotext.cli.train import print_training, show_training
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 DATA = "movie_reviews"
 SOLVERS = ("disco", "left-to-right", "exact")
-SHOWN = 5
 
 
 @click.command(cls=GroupedCommand)
@@ -68,6 +66,7 @@ def command(out: Path, texts: int, budget: str) -> None:
     flush_denormals_globally()
     from discotext.attacks.attack import compare
     from discotext.report import make_page
+    from discotext.report.flipped import choose_flipped
     from discotext.runs.folder import read_run
     from discotext.support.files import write_atomically
 
@@ -80,11 +79,10 @@ def command(out: Path, texts: int, budget: str) -> None:
             str(victim), DATA, SOLVERS, budget=budget, limit=texts, out=run, watch=progress.update, progress=False
         )
     print_summary(result.summary)
-    print_examples(result.select("disco"), list(result.settings["labels"]))
+    print_flipped(choose_flipped(result.select("disco")), list(result.settings["labels"]))
     target = run / "report.html"
     write_atomically(target, make_page(read_run(run)))
-    print_conclusion(result.summary)
-    print_bracket(result.select("exact"))
+    print_conclusion(result.summary, result.select("exact"))
     make_console().print(f"\nAll texts are in {target}", soft_wrap=True)
 
 
@@ -105,54 +103,24 @@ def prepare_victim(folder: Path, console: Console) -> Path:
     return folder
 
 
-def print_examples(records: list[Record], labels: list[str]) -> None:
-    """Print some successful attacks, old words red and struck out, new words blue."""
-    from rich.text import Text
-
-    console = make_console()
-    won = [record for record in records if record.succeeded]
-    for record in won[:: max(1, len(won) // SHOWN)][:SHOWN]:
-        assert record.adversarial_predicted is not None  # only a failed record has none
-        line, at = Text("\n"), 0
-        line.append(f"{labels[record.label]} → {labels[record.adversarial_predicted]}  ", style="bold")
-        for change in record.changes:
-            line.append(record.text[at : change.start])
-            # Without a terminal there are no colours; brackets take their place.
-            plain = not console.is_terminal
-            line.append("[" if plain else "")
-            line.append(change.old, style="red strike")
-            line.append(" → " if plain else " ")
-            line.append(change.new, style="bold blue underline")
-            line.append("]" if plain else "")
-            at = change.end
-        line.append(record.text[at:])
-        console.print(line)
-
-
-def print_bracket(records: list[Record]) -> None:
-    """Print between which accuracies the worst case lies, from the records of the exact solver."""
+def print_conclusion(summary: Summary, exact_records: list[Record]) -> None:
+    """Print the result in a sentence, and between which accuracies exact search shows the worst case to lie."""
     from discotext.runs.certificate import judge
 
-    verdicts = [judge(record) for record in records]
-    robust, broken, wrong = (sum(one == kind for one in verdicts) for kind in ("robust", "broken", "wrong"))
-    n = max(len(records), 1)
-    least, most = percent(robust / n), percent((len(records) - wrong - broken) / n)
-    click.echo(
-        f"The bracket: at least {least} is certified to survive, at most {most} does. "
-        "`discotext certify` gives it for your model."
-    )
-
-
-def print_conclusion(summary: Summary) -> None:
-    """Print the result in one sentence."""
     disco, exact = summary.solvers["disco"], summary.solvers["exact"]
-    worst_case = percent(exact.adversarial_accuracy)
     is_worst = disco.adversarial_accuracy == exact.adversarial_accuracy
-    compared = "which is the true worst case" if is_worst else f"and the true worst case is {worst_case}"
+    worst_case = f"and the true worst case is {percent(exact.adversarial_accuracy)}"
+    compared = "which is the true worst case" if is_worst else worst_case
     proof = "proved" if exact.optimal == 1 else f"proved for {percent(exact.optimal or 0, 0)} of the texts"
     if fixed := summary.unchangeable_texts:
         proof += f"; {fixed} of the {summary.n} texts have no word that can change, and are not counted as proved"
     click.echo(
         f"\nChanging at most {100 * summary.budget:g} % of the words lowers accuracy from "
         f"{percent(disco.original_accuracy)} to {percent(disco.adversarial_accuracy)}, {compared} ({proof})."
+    )
+    verdicts, n = [judge(record) for record in exact_records], max(len(exact_records), 1)
+    least, most = verdicts.count("robust") / n, (n - verdicts.count("wrong") - verdicts.count("broken")) / n
+    click.echo(
+        f"The bracket: at least {percent(least)} is certified to survive, at most {percent(most)} does. "
+        "`discotext certify` gives it for your model."
     )

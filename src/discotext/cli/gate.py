@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discotext.cli.errors import TooLowError
-from discotext.cli.help import option
-from discotext.cli.number_types import Number
+from discotext.cli.help import Number, option
 
 if TYPE_CHECKING:
     from discotext.runs.certificate import Certificate

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.data_options import pop_columns
-from discotext.cli.help import GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, Number, option
 from discotext.cli.names import MODELS, join_names
-from discotext.cli.number_types import Count, Number
 from discotext.cli.options import (
     FOLDER,
     column_options,

@@ -1,10 +1,11 @@
-"""Help pages with named sections.
+"""What command lines are made of: options in named sections, described arguments, and numbers within a range.
 
 An option declares its section, an argument its description; `GroupedCommand` prints them in the order of declaration.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +16,19 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Any], Any]
 # Options of earlier versions, each with the way now. A command that still has the option takes it.
-REMOVED = {
+REMOVED = dict.fromkeys(
+    ("--contain", "--exclude", "--forbid", "--force", "--longest", "--shortest"),
+    "take the alternatives that do not fit out of the networks",
+) | {
     "--gpus": "in Python, RayExecutor has the parameter gpus",
     "--other-synonyms": "in Python, harden has the parameter others",
     "--ray-address": "give the address with --ray",
     "--test-limit": "500 test texts are attacked; in Python, Budgets has the parameter test",
     "--threads": "set OMP_NUM_THREADS",
-    "--contain": "take the alternatives that do not fit out of the networks",
-    "--exclude": "take the alternatives that do not fit out of the networks",
     "--explain": "use --json, which has the margin and the alternatives of each correction",
-    "--forbid": "take the alternatives that do not fit out of the networks",
-    "--force": "take the alternatives that do not fit out of the networks",
     "--least": "in Python, train_kneser_ney has the parameter least",
-    "--longest": "take the alternatives that do not fit out of the networks",
     "--prune": "in Python, train_kneser_ney has the parameter prune",
     "--scores": "give natural logarithms",
-    "--shortest": "take the alternatives that do not fit out of the networks",
     "--accept-all": "--accept limits each swap; records say how probably all swaps of a text are accepted together",
     "--answer": "use --service answer=PATH",
     "--binary": "use --service binary=probability or binary=logit",
@@ -57,17 +55,39 @@ REMOVED = {
 NO_BREAK_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 
 
+class Count(click.IntRange):
+    """An integer with a lower bound that fits into 64 bits."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if found >= 2**63:
+            self.fail(f"{str(value)[:40]} is too large; choose less than 2⁶³.", param, ctx)
+        return found
+
+
+class Number(click.FloatRange):
+    """A number in a range. NaN is in none, although comparisons do not say so."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            limited = self.min is not None or self.max is not None
+            expected = f"in the range {self._describe_range()}" if limited else "a number"
+            self.fail(f"{value!r} is not {expected}.", param, ctx)
+        return found
+
+
 class GroupedOption(click.Option):
     """An option that belongs to a section of the help page, and takes no second value unless it is repeatable."""
 
     def __init__(self, *args: Any, section: str, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.section = section
-
-    @property
-    def is_single(self) -> bool:
-        """Whether it takes one value: not a flag, nor repeatable."""
-        return not (self.is_flag or self.multiple or self.count)
+        self.is_single = not (self.is_flag or self.multiple or self.count)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         if self.is_single:  # click would keep the last of several values, and say nothing of the others
@@ -130,14 +150,9 @@ class GroupedCommand(click.Command):
                 sections.setdefault(section, []).append(record)
         for name, rows in sections.items():
             with formatter.section(name):
-                write_unbroken(formatter, rows)
-
-
-def write_unbroken(formatter: click.HelpFormatter, rows: list[tuple[str, str]]) -> None:
-    """Write a definition list without breaking lines at hyphens, which names have."""
-    begin = len(formatter.buffer)
-    formatter.write_dl([(term, text.replace("-", NO_BREAK_HYPHEN)) for term, text in rows])
-    formatter.buffer[begin:] = [text.replace(NO_BREAK_HYPHEN, "-") for text in formatter.buffer[begin:]]
+                # Names have hyphens, and lines are not broken there.
+                formatter.write_dl([(term, text.replace("-", NO_BREAK_HYPHEN)) for term, text in rows])
+        formatter.buffer[:] = [text.replace(NO_BREAK_HYPHEN, "-") for text in formatter.buffer]
 
 
 def option(*names: str, section: str, **settings: Any) -> Decorator:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.output import make_console, print_sentence, write_json
+from discotext.cli.figures import NEW, OLD, paint
+from discotext.cli.output import make_console, make_table, print_sentence, write_json
 from discotext.cli.service_options import pop_service
-from discotext.cli.texts import NEW, OLD, paint
 from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from discotext.attacks.observation import Step
     from discotext.attacks.one_text import Look, Outcome
-    from discotext.text.candidates import Replacements
 
 # What only makes sense for many texts.
 FOR_DATA = {
@@ -62,19 +61,12 @@ def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) ->
             progress.update(f"{step.queries:,} queries, {nearer}", 0, 0)
 
         outcome = attacker.attack(text, solver, **limits, **search, watch=watch)
-    if as_json:
-        labels = list(outcome.labels)
-        write_json(
-            {
-                **outcome.record.as_dict(),
-                "labels": labels,
-                "scores": list(outcome.scores),
-                "adversarial_scores": None if outcome.adversarial_scores is None else list(outcome.adversarial_scores),
-                "words_tried": [word.as_json() for word in look.words if word.candidates],
-            }
-        )
+    if not as_json:
+        print_outcome(look, outcome)
         return
-    print_outcome(look, outcome)
+    found = {name: vars(outcome)[name] for name in ("labels", "scores", "adversarial_scores")}
+    found["words_tried"] = [word.as_json() for word in look.words if word.candidates]
+    write_json(outcome.record.as_dict() | found)
 
 
 def choose_one(given: Sequence[Any], name: str) -> Any:
@@ -106,39 +98,28 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
         print_sentence(console, "a larger --budget or --solver exact, which also proves, may find more")
     if look.truncated:
         print_sentence(console, "the victim reads only the beginning of this text")
-    passes = count(record.forwards, "query", "queries") + (
-        f" and {count(record.backwards, 'gradient', 'gradients')}" if record.backwards else ""
-    )
+    passes = "1 query" if record.forwards == 1 else f"{record.forwards:,} queries"
+    if record.backwards:
+        passes += " and 1 gradient" if record.backwards == 1 else f" and {record.backwards:,} gradients"
     learning = f", {outcome.learning_queries:,} more to learn a surrogate" if outcome.learning_queries else ""
     print_sentence(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
     print_candidates(console, look, outcome)
 
 
-def count(number: int, one: str, several: str) -> str:
-    return f"1 {one}" if number == 1 else f"{number:,} {several}"
-
-
 def print_scores(console: Console, outcome: Outcome) -> None:
     """Print the scores of the classes before and after, with bars where they are probabilities."""
-    from rich.table import Table
-
-    before, after = outcome.scores, outcome.adversarial_scores
-    if not outcome.record.changes:
-        after = None
-    order = sorted(range(len(before)), key=lambda number: -max(before[number], after[number] if after else -1e300))
-    table = Table(box=None, pad_edge=False, show_header=after is not None)
-    table.add_column("")
-    table.add_column("before", justify="right")
-    if after is not None:
-        table.add_column("after", justify="right")
-    table.add_column("")
-    shares = all(0 <= value <= 1 for value in (*before, *(after or ())))
-    winner = max(range(len(before)), key=(after or before).__getitem__)
-    for number in order[:CLASSES]:
-        last = (after or before)[number]
-        bar = "█" * round(BAR * last) if shares else ""
-        cells = [outcome.labels[number], f"{before[number]:.3f}", *([f"{last:.3f}"] if after is not None else []), bar]
-        table.add_row(*cells, style="bold" if number == winner else "")
+    after = outcome.adversarial_scores if outcome.record.changes else None
+    columns = [outcome.scores] if after is None else [outcome.scores, after]
+    table = make_table("", *("before", "after")[: len(columns)], "bar", left=["", "bar"])
+    table.show_header = after is not None
+    table.columns[-1].header = ""
+    rows = list(zip(*columns, strict=True))
+    shares = all(0 <= value <= 1 for row in rows for value in row)
+    winner = max(range(len(rows)), key=columns[-1].__getitem__)
+    for number in sorted(range(len(rows)), key=lambda number: -max(rows[number]))[:CLASSES]:
+        bar = "█" * round(BAR * rows[number][-1]) if shares else ""
+        scores = [f"{value:.3f}" for value in rows[number]]
+        table.add_row(outcome.labels[number], *scores, bar, style="bold" if number == winner else "")
     console.print(table)
 
 
@@ -156,13 +137,10 @@ def print_candidates(console: Console, look: Look, outcome: Outcome) -> None:
     console.print(f"\ncandidates of {len(able)} of {len(look.words)} words{probability}:")
     for word in able:
         line = Text(f"  {word.word}: ", style=OLD if word.start in used else "")
-        for number, (candidate, chance) in enumerate(rank_candidates(word)):
+        ranked = sorted(zip(word.candidates, word.accept, strict=True), key=lambda pair: -(pair[1] or 0.0))
+        for number, (candidate, chance) in enumerate(ranked):
             chosen = used.get(word.start) == candidate
             line.append(", " if number else "", "not strike default")
             line.append(candidate, NEW if chosen else "not strike default")
             line.append("" if chance is None else f" {chance:.2f}", "not strike dim")
         console.print(line, highlight=False)
-
-
-def rank_candidates(word: Replacements) -> list[tuple[str, float | None]]:
-    return sorted(zip(word.candidates, word.accept, strict=True), key=lambda pair: -(pair[1] or 0.0))

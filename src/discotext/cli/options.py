@@ -9,9 +9,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from discotext.cli.data_options import map_label_option, target_option, unlabelled_option
-from discotext.cli.help import Decorator, argument, combine, option
+from discotext.cli.help import Count, Decorator, Number, argument, combine, option
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, VICTIM_PREFIXES, join_names
-from discotext.cli.number_types import Count, Number
 from discotext.cli.query_options import query_options
 from discotext.cli.service_options import service_options
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from discotext.cli.help import combine, option
-from discotext.cli.number_types import Count
+from discotext.cli.help import Count, combine, option
 
 query_options = combine(
     option(

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from discotext.attacks.progress import AttackProgress
-from discotext.cli.help import GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.names import PAPER_DATASETS
-from discotext.cli.number_types import Count
 from discotext.cli.options import FOLDER, json_option, seed_option, worker_options
 from discotext.cli.output import make_console, print_message, print_table, write_json
 from discotext.cli.train import show_training

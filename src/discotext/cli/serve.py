@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from discotext.cli.help import GroupedCommand, option
-from discotext.cli.number_types import Count
+from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.options import accept_option, candidate_options, trust_option, victim_argument
 from discotext.cli.output import make_console, print_message
 from discotext.cli.service_options import pop_service, service_options

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import click
 
 from discotext.cli.help import option
 
+NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?|\.[0-9]+")
 FIELD = "field."  # begins the keys of fixed fields
 KEYS = f"text, {FIELD}NAME, answer, labels, binary, one-by-one, per-second"
 
@@ -48,34 +50,28 @@ def parse_service(given: tuple[str, ...]) -> dict[str, Any]:
     {'text_field': 'inputs', 'fields': {'model': 'small', 'options.top_k': None}, 'labels': ['bad', 'good']}
     """
     keys = [one.partition("=")[0] for one in given]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
         raise click.UsageError(f"--service {twice} is given twice; give it once")
     found: dict[str, Any] = {}
     for one in given:
-        key, mark, value = one.partition("=")
-        name = {"text": "text_field", "one-by-one": "one_by_one", "per-second": "per_second"}.get(key, key)
-        if key.startswith(FIELD) and mark and key != FIELD:
-            found.setdefault("fields", {})[key.removeprefix(FIELD)] = parse_value(value)
-        elif key == "one-by-one" and value in ("", "true"):
-            found[name] = True
-        elif key == "per-second" and is_positive(value):
-            found[name] = float(value)
-        elif key == "labels" and value:
-            found[name] = [label.strip() for label in value.split(",")]
-        elif key in ("text", "answer") or (key == "binary" and value in ("probability", "logit")):
-            found[name] = value
-        else:
-            raise click.UsageError(f"--service {one}: expected KEY=VALUE with one of the keys {KEYS}")
+        match one.partition("="):
+            case ("text", _, path):
+                found["text_field"] = path
+            case ("answer", _, path):
+                found["answer"] = path
+            case ("labels", _, names) if names:
+                found["labels"] = [name.strip() for name in names.split(",")]
+            case ("binary", _, "probability" | "logit" as kind):
+                found["binary"] = kind
+            case ("one-by-one", _, "" | "true"):
+                found["one_by_one"] = True
+            case ("per-second", _, number) if NUMBER.fullmatch(number) and float(number) > 0:
+                found["per_second"] = float(number)
+            case (key, "=", value) if key.startswith(FIELD) and key != FIELD:
+                found.setdefault("fields", {})[key.removeprefix(FIELD)] = parse_value(value)
+            case _:
+                raise click.UsageError(f"--service {one}: expected KEY=VALUE with one of the keys {KEYS}")
     return found
-
-
-def is_positive(text: str) -> bool:
-    """Return whether a text is a number above 0."""
-    try:
-        return 0 < float(text) < float("inf")
-    except ValueError:
-        return False
 
 
 def parse_value(text: str) -> Any:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.data_options import pop_columns
-from discotext.cli.help import GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, Number, option
 from discotext.cli.names import MODELS, POOLS
-from discotext.cli.number_types import Count, Number
 from discotext.cli.options import (
     EXISTING_FILE,
     FOLDER,

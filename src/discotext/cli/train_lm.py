@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.help import GroupedCommand, argument, option
-from discotext.cli.number_types import Count
+from discotext.cli.help import Count, GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, complete_data, json_option
 from discotext.cli.output import write_json
 from discotext.support.progress import Progress
