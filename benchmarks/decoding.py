@@ -46,8 +46,6 @@ CELLS = {"n 20, no budget": (20, None), "n 20, at most 2 changes": (20, 2), "n 4
 CAUSAL_SOLVERS: dict[str, Solver] = {
     "beam of 32, left to right": PrefixBeam(width=32, per_change=False),
     "beam of 8 per number of changes": PrefixBeam(width=8),
-    "`Disco`": Disco(),
-    "beam of 8 per number, then `Disco`": Disco(start=PrefixBeam(width=8)),
 }
 CAUSAL_CELLS = {"causal, n 14, no budget": (14, None), "causal, n 14, at most 3 changes": (14, 3)}
 FREQUENT = 5000

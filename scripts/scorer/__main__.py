@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from discotext.models.continuation import Continuations
+from discotext.models.causal import Continuations
 from discotext.text.acceptability import LightScorer, sigmoid
 from discotext.text.candidates import Candidates
 from discotext.text.encoder_scorer import LM_TOKENS, SMOLLM, EncoderScorer, find_model, place

@@ -38,9 +38,19 @@ def read_space(path: Path, most: int) -> Space:
 
 def encode_words(words: list[str], folder: str) -> np.ndarray:
     """Words alone, as a MiniLM encodes them."""
-    from discotext.models.pretrained import SentenceEncoder
+    import torch
 
-    return np.stack(SentenceEncoder(folder, 256)(words)[0]).astype(np.float32)
+    from discotext.models.pretrained import load_model, pad
+
+    encoder, found = load_model(folder, "AutoModel", "a sentence encoder"), []
+    for start in range(0, len(words), 256):
+        rows = encoder.tokeniser(words[start : start + 256])["input_ids"]
+        ids, mask = pad(rows, encoder.device)
+        with torch.inference_mode():
+            states = encoder.model(input_ids=ids, attention_mask=mask).last_hidden_state.double()
+        means = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+        found.append(torch.nn.functional.normalize(means, dim=1).float().cpu().numpy())
+    return np.concatenate(found)
 
 
 class Pairs:

@@ -111,7 +111,7 @@ def test_options_reach_the_search(folder):
     assert not any(one["changes"] for one in none)
     light = lines_of(call("nets.jsonl", "--json", "--lm", "small.arpa", "--weight", 0, "--solver", "prefix_beam"))
     assert [one["text"] for one in light] == [one["text"] for one in plain]
-    heavy = lines_of(call("nets.jsonl", "--json", "--word-penalty", 5, "--lists", "combine"))
+    heavy = lines_of(call("nets.jsonl", "--json", "--word-penalty", 5))
     assert heavy[1]["text"] == "it unheard"
 
 
@@ -234,7 +234,7 @@ def test_an_empty_file_is_a_new_one_and_another_is_not_touched(folder):
         (["nets.jsonl", "--weight", "1"], 2, "1 times --weight"),
         (["nets.jsonl", "--weight", "nan", "--lm", "small.arpa"], 2, "'nan'"),
         (["nets.jsonl", "--solver", "vitrebi"], 1, "'vitrebi'"),
-        (["nets.jsonl", "--force", "1=film"], 2, "--force is gone"),
+        (["nets.jsonl", "--channel-weight", "1"], 2, "--channel-weight is gone"),
         (["nets.jsonl", "--truth", "short.txt"], 1, "has 1 lines"),
         (["nets.jsonl", "--truth", "long.txt"], 1, "more lines"),
         (["nets.jsonl", "--truth", "long.txt", "--out", "x"], 2, "--truth"),
@@ -244,7 +244,7 @@ def test_an_empty_file_is_a_new_one_and_another_is_not_touched(folder):
         *(
             (["nets.jsonl", "--source", source, "--lm", "small.arpa", *one.split()], 2, f"{one.split()[0]} is for")
             for source, some in {
-                "spelling": ("--solver greedy", "--channel-weight 1", "--word-penalty 0", "--nbest 1"),
+                "spelling": ("--solver greedy", "--word-penalty 0", "--nbest 1"),
                 "networks": ("--margin 2.2", "--diff", "--confusions essay.txt"),
             }.items()
             for one in some

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discotext.decoding.network import Alternative, Network
 from discotext.models.kneser_ney import train_kneser_ney
-from discotext.models.model import LanguageModel, MixtureModel, SequentialModel
+from discotext.models.model import LanguageModel, SequentialModel
 
 WORDS = ["a", "the", "good", "bad", "film", "plot", "was", "is", "it", "so"]
 
@@ -59,41 +59,6 @@ class OnlySequential(SequentialModel):
         return self.model.recombine(states) if self.keys else None
 
 
-class Lengths(MixtureModel):
-    """A model that likes a certain number of letters: −(letters − wanted)² / 10, mixed by letters."""
-
-    name = "lengths"
-    exact_at_vertices = True
-
-    def __init__(self, wanted: float = 9.0) -> None:
-        self.wanted = wanted
-
-    def knows(self, word):
-        return True
-
-    def score(self, sentences):
-        letters = np.array([sum(len(token.word) for token in sentence) for sentence in sentences])
-        return -((letters - self.wanted) ** 2) / 10
-
-    def prepare(self, networks):
-        # A phrase is split into words, without its spaces.
-        return [
-            np.array([len(token.word.replace(" ", "")) for row in network for token in row], dtype=float)
-            for network in networks
-        ]
-
-    def relaxed(self, prepared, problems, alpha):
-        scores, slopes, begin = np.empty(len(problems)), np.empty(len(alpha)), 0
-        for row, problem in enumerate(problems.tolist()):
-            letters = prepared[problem]
-            here = slice(begin, begin + len(letters))
-            total = letters @ alpha[here]
-            scores[row] = -((total - self.wanted) ** 2) / 10
-            slopes[here] = -(total - self.wanted) / 5 * letters
-            begin += len(letters)
-        return scores, slopes
-
-
 @st.composite
 def networks(draw, *, skips: bool = True, spans: bool = False, forbidden: bool = True) -> Network:
     """Any small network."""
@@ -112,4 +77,4 @@ def networks(draw, *, skips: bool = True, spans: bool = False, forbidden: bool =
     return Network("n", tuple(positions))
 
 
-__all__ = ["WORDS", "Lengths", "OnlySequential", "OnlyWhole", "make_ngram", "networks"]
+__all__ = ["WORDS", "OnlySequential", "OnlyWhole", "make_ngram", "networks"]

@@ -13,7 +13,7 @@ import discotext
 from discotext.core import Status
 from discotext.decoding import Alternative, Decoder, Network, NetworkError, PrefixBeam, Viterbi, rescore_list
 from discotext.solvers import Beam, Disco, Greedy
-from tests.decoding.small_models import Lengths, OnlySequential, OnlyWhole, make_ngram, networks
+from tests.decoding.small_models import OnlySequential, OnlyWhole, make_ngram, networks
 
 TRIGRAM = make_ngram(3)
 SPOKEN = Network.of("u1", [[("a", -0.1), ("the", -2.0)], [("god", -0.5), ("good", -0.9)], [("film", 0.0), ("", -3.0)]])
@@ -25,9 +25,7 @@ SPOKEN = Network.of("u1", [[("a", -0.1), ("the", -2.0)], [("god", -0.5), ("good"
         ([], "Viterbi"),
         ([TRIGRAM], "Viterbi"),
         ([OnlySequential(TRIGRAM)], "PrefixBeam(width=8"),
-        ([Lengths()], "Disco"),
-        ([TRIGRAM, Lengths()], "Disco"),
-        ([OnlyWhole(TRIGRAM)], "Greedy"),
+        ([TRIGRAM, OnlyWhole(TRIGRAM)], "Greedy"),
     ],
 )
 def test_auto_takes_the_search_that_suits_the_models(models, solver):
@@ -46,7 +44,7 @@ def test_a_graph_and_a_network_of_skips_are_searched_by_a_wide_beam_and_proved()
 
 @given(st.lists(networks(spans=True), max_size=4), st.sampled_from([None, 0.3, 1.0]))
 def test_the_best_text_comes_back_whatever_the_company(listed, budget):
-    found = discotext.decode(listed, [TRIGRAM], weights=[0.5], channel_weight=2.0, word_penalty=0.1, budget=budget)
+    found = discotext.decode(listed, [TRIGRAM], weights=[0.5], word_penalty=0.1, budget=budget)
     for network, one in zip(listed, found, strict=True):
         most = len(network) if budget is None else discotext.text.words.compute_budget(len(network), budget)
         scores = {}
@@ -54,7 +52,7 @@ def test_the_best_text_comes_back_whatever_the_company(listed, budget):
             if network.is_consistent(choice) and np.count_nonzero(choice) <= most:
                 sentence = network.tokens(choice)
                 channel = sum(alternative.score for _, alternative in network.path(choice))
-                scores[choice] = 2 * channel + 0.5 * float(TRIGRAM.score([sentence])[0]) - 0.1 * len(sentence)
+                scores[choice] = channel + 0.5 * float(TRIGRAM.score([sentence])[0]) - 0.1 * len(sentence)
         best = max(scores.values())
         if best > -math.inf:
             assert one.score == pytest.approx(best)
@@ -77,9 +75,11 @@ def test_n_best_texts_are_different_in_order_and_begin_with_the_best(solver):
 
 def test_changes_say_where_and_what():
     network = Network(
-        "1", tuple((Alternative(w), Alternative(v)) for w, v in [("a", "A"), ("god", "good")]), ("«", " ", "!")
+        "1",
+        ((Alternative("a"), Alternative("A", -1.0)), (Alternative("god", -1.0), Alternative("good"))),
+        ("«", " ", "!"),
     )
-    (found,) = discotext.decode([network], [Lengths(5)])
+    (found,) = discotext.decode([network])
     assert (found.text, found.original) == ("«a good!", "«a god!")
     (change,) = json.loads(json.dumps(found.as_json()))["changes"]
     assert change == {"position": 1, "start": 3, "end": 6, "old": "god", "new": "good"}
@@ -160,7 +160,7 @@ def test_a_model_that_fails_on_one_network_leaves_the_others(kind, solver):
         ({"words": 1, "budget": 0.5}, "budget"),
         ({"budget": 2}, "2"),
         ({"weights": [1.0]}, "1 weights"),
-        ({"channel_weight": math.inf}, "inf"),
+        ({"word_penalty": math.inf}, "inf"),
     ],
 )
 def test_wrong_settings_are_refused_before_any_work(settings, value):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from discotext.decoding.lattice import Edge, make_network
 from discotext.decoding.network import NetworkError
-from discotext.decoding.reading import InputError, read_networks
+from discotext.decoding.reading import read_networks
 from tests.decoding.test_reading import read
 
 
@@ -115,7 +115,7 @@ def test_words_may_stand_at_nodes(tmp_path):
     ],
 )
 def test_a_bad_lattice_is_named_with_its_line(tmp_path, old, new, line, value):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(ValueError) as caught:
         read(tmp_path, SLF.replace(old, new, 1))
     assert f"line {line}: " in str(caught.value)
     assert value in str(caught.value)

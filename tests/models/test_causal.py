@@ -120,10 +120,10 @@ def masked():
 
 
 def test_the_pseudo_likelihood_is_the_sum_over_masked_words(masked):
-    from discotext.models.masked import PseudoLikelihood
+    from discotext.models.masked import MaskedModel
 
     tokeniser, network = masked
-    model = PseudoLikelihood(tokeniser, network, "bert")
+    model = MaskedModel(tokeniser, network, "bert")
     words = ["the", "dogs", "was", "good"]  # dogs: two pieces, masked together
     whole = tokeniser("the dogs was good")["input_ids"]
     expected = 0.0
@@ -136,11 +136,10 @@ def test_the_pseudo_likelihood_is_the_sum_over_masked_words(masked):
     assert model.score([make_sentence(words)])[0] == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["PseudoLikelihood", "OnePass"])
-def test_masked_scores_do_not_depend_on_the_batch(masked, kind):
-    from discotext.models import masked as module
+def test_masked_scores_do_not_depend_on_the_batch(masked):
+    from discotext.models.masked import MaskedModel
 
-    model = {"PseudoLikelihood": module.PseudoLikelihood, "OnePass": module.OnePass}[kind](*masked, "bert")
+    model = MaskedModel(*masked, "bert")
     sentences = [make_sentence(words) for words in SENTENCES]
     alone = [model.score([sentence])[0] for sentence in sentences]
     assert model.score(sentences) == pytest.approx(alone, abs=1e-4)
@@ -150,102 +149,32 @@ def test_masked_scores_do_not_depend_on_the_batch(masked, kind):
     assert not isinstance(model, SequentialModel)
 
 
-def test_one_pass_takes_one_pass(masked, monkeypatch):
-    from discotext.models.masked import OnePass, PseudoLikelihood
-
-    tokeniser, network = masked
-    rows = []
-    usual = type(network).forward
-
-    def forward(self, *given, **named):
-        rows.append(len(named["input_ids"]))
-        return usual(self, *given, **named)
-
-    monkeypatch.setattr(type(network), "forward", forward)
-    sentence = make_sentence("the dog was good".split())
-    OnePass(tokeniser, network, "fast").score([sentence])
-    assert sum(rows) == 1
-    PseudoLikelihood(tokeniser, network, "exact").score([sentence])
-    assert sum(rows) == 1 + 4
-
-
 def test_the_head_of_a_masked_model_predicts_only_what_is_masked(masked):
-    from discotext.models.masked import PseudoLikelihood
+    from discotext.models.masked import MaskedModel
 
     tokeniser, network = masked
     rows = []
     hook = network.get_output_embeddings().register_forward_hook(lambda _, given, out: rows.append(out.shape))
-    model = PseudoLikelihood(tokeniser, network, "exact")
-    model.score([make_sentence("the dogs was good".split())])
-    tokens = make_tokens()
-    model.relaxed(model.prepare([tokens]), np.array([0]), np.full(10, 0.5))
+    MaskedModel(tokeniser, network, "bert").score([make_sentence("the dogs was good".split())])
     hook.remove()
-    # Five pieces, dogs being two; and in the mixture two slots wherever there may be dogs, and one elsewhere.
-    assert [tuple(shape) for shape in rows] == [(5, len(tokeniser)), (6, len(tokeniser))]
+    assert [tuple(shape) for shape in rows] == [(5, len(tokeniser))]  # five pieces, dogs being two
 
 
-# --- mixtures
+# --- both
 
 
-NETWORK = [["the", "a", "dogs"], ["dogs", "cat"], ["was", ""], ["really", "good", "film"]]
-
-
-def make_mixture(kind: str, masked):
-    from discotext.models.masked import OnePass, PseudoLikelihood
-
-    if kind in ("GPT2", "Llama"):
-        return make_causal(kind)
-    return {"exact": PseudoLikelihood, "one pass": OnePass}[kind](*masked, kind)
-
-
-def make_tokens():
-    return [[Token(" " if at else "", word) for word in row] for at, row in enumerate(NETWORK)]
-
-
-@pytest.mark.parametrize("kind", ["GPT2", "Llama", "exact", "one pass"])
-def test_a_mixture_of_one_candidate_scores_as_its_sentence(kind, masked):
-    model = make_mixture(kind, masked)
-    tokens = make_tokens()
-    prepared = model.prepare([tokens, tokens[:1]])
-    choices = [(0, 0, 0, 0), (2, 0, 1, 0), (1, 1, 0, 2), (2, 1, 1, 1)]
-    alpha, expected = [], []
-    for choice in choices:
-        for row, chosen in zip(tokens, choice, strict=True):
-            alpha.append(np.eye(len(row))[chosen])
-        expected.append([row[chosen] for row, chosen in zip(tokens, choice, strict=True)])
-    # A row of another network between them.
-    alpha.append(np.eye(3)[1])
-    expected.append([tokens[0][1]])
-    scores, slopes = model.relaxed(prepared, np.array([0, 0, 0, 0, 1]), np.concatenate(alpha))
-    assert scores == pytest.approx(model.score(expected), abs=2e-3)
-    assert slopes.shape == np.concatenate(alpha).shape
-
-
-@pytest.mark.parametrize("kind", ["GPT2", "Llama", "exact", "one pass"])
-def test_the_gradient_of_a_mixture_is_its_derivative(kind, masked):
-    model = make_mixture(kind, masked)
-    tokens = make_tokens()
-    prepared = model.prepare([tokens])
-    rng = np.random.default_rng(0)
-    alpha = np.concatenate([rng.dirichlet(np.full(len(row), 5.0)) for row in tokens])
-    direction = rng.normal(size=len(alpha))
-    step = 1e-2
-    problems = np.zeros(1, dtype=np.int64)
-    _, slopes = model.relaxed(prepared, problems, alpha)
-    above, below = (model.relaxed(prepared, problems, alpha + sign * step * direction)[0][0] for sign in (1, -1))
-    assert slopes @ direction == pytest.approx((above - below) / (2 * step), rel=0.05, abs=0.05)
-
-
-@pytest.mark.parametrize("kind", ["GPT2", "exact"])
+@pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_a_neural_model_judges_spelling_beside_an_n_gram_model(kind, masked):
     from discotext.decoding import Corrector
     from discotext.models import train_kneser_ney
+    from discotext.models.masked import MaskedModel
 
     model = train_kneser_ney([sentence for sentence in SENTENCES if sentence] * 5, order=2, least=1)
     texts = ["The dog was realy good.", "a realy funny film"]
     alone = [found.text for found in Corrector([model], margin=0.0).correct_all(texts)]
     assert alone[1] == "a really funny film"
-    both = Corrector([model, make_mixture(kind, masked)], weights=[1.0, 1e-9], margin=0.0)
+    judge = make_causal("GPT2") if kind == "causal" else MaskedModel(*masked, "bert")
+    both = Corrector([model, judge], weights=[1.0, 1e-9], margin=0.0)
     assert [found.text for found in both.correct_all(texts)] == alone
 
 
@@ -261,9 +190,7 @@ def test_models_are_loaded_by_name(tmp_path, masked):
     sentence = [make_sentence("the dog was good".split())]
     loaded = load_language_model(f"hf:{tmp_path / 'causal'}")
     assert loaded.score(sentence) == pytest.approx(causal.score(sentence), abs=1e-4)
-    exact, fast = (load_language_model(f"{kind}:{tmp_path / 'masked'}") for kind in ("masked", "masked-fast"))
-    assert type(exact).__name__ == "PseudoLikelihood"
-    assert type(fast).__name__ == "OnePass"
+    assert load_language_model(f"masked:{tmp_path / 'masked'}").knows("dog")
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_language_model_that_is_not_there_is_named(models):
 
 @needs_torch
 def test_reading_many_places_at_once_gives_what_each_gives_alone(models):
-    from discotext.models.continuation import Continuations, Place
+    from discotext.models.causal import Continuations, Place
 
     model = Continuations(models[1], after=4)
     places = [

@@ -40,7 +40,7 @@ SECONDS_PER_SAVE = 5.0  # or after so long
 # Options that do nothing with a source, by its name.
 UNUSED = {
     "networks": ("margin", "diff", "confusions"),
-    "spelling": ("lists", "channel_weight", "word_penalty", "solver", "nbest"),
+    "spelling": ("word_penalty", "solver", "nbest"),
 }
 
 
@@ -56,13 +56,6 @@ UNUSED = {
     type=click.Choice(NETWORK_SOURCES),
     default="networks",
     help="Where the alternatives come from: a file of networks, or words that are spelt alike.",
-)
-@option(
-    "--lists",
-    section="Input",
-    type=click.Choice(("rescore", "combine")),
-    default="rescore",
-    help="N-best lists: pick one of the texts, or combine them word by word.",
 )
 @option(
     "--confusions",
@@ -100,7 +93,6 @@ UNUSED = {
     show_default="1",
     help="Weight of a language model. Repeatable, in the order of --lm.",
 )
-@option("--channel-weight", section="Score", type=Number(), metavar="W", default=1.0, help="Weight of the channel.")
 @option(
     "--word-penalty",
     section="Score",
@@ -131,7 +123,7 @@ UNUSED = {
     metavar="NAME",
     shell_complete=lambda ctx, param, incomplete: complete_names(("auto", *SEQUENCE_SOLVERS, *SOLVERS), incomplete),
     help=f"Search method: auto, {join_names((*SEQUENCE_SOLVERS, *SOLVERS))}. auto is viterbi for n-gram models, "
-    "prefix-beam for others that read from left to right, disco for those with gradients, else greedy.",
+    "prefix-beam for others that read from left to right, else greedy.",
 )
 @option("--nbest", section="Search", type=Count(1), metavar="N", default=1, help="How many texts to return.")
 @seed_option("Search")
@@ -158,7 +150,7 @@ def command(input: str, as_json: bool, **options: Any) -> None:
     heard, seen or typed. The first is the original. The chosen text maximises
 
     \b
-      channel weight × channel + Σ weight × ln p(text) − word penalty × words
+      channel + Σ weight × ln p(text) − word penalty × words
 
     and changes no more positions than allowed. Under n-gram models the answer is proved to be the best.
 
@@ -271,7 +263,7 @@ class DecodeCommand(ABC):
         """A key of what the results depend on, files included."""
         from discotext.support.files import describe_files
 
-        models = [re.sub("^(hf|masked|masked-fast):", "", name) for name in self.options["models"]]
+        models = [re.sub("^(hf|masked):", "", name) for name in self.options["models"]]
         files = describe_files([self.given, *models, *map(str, self.options["confusions"])])
         settings = {name: str(value) for name, value in self.options.items() if name != "out"}
         settings |= {"input": self.given, "json": str(self.as_json), "files": json.dumps(files)}
@@ -305,7 +297,7 @@ class DecodeNetworks(DecodeCommand):
                 f"there is no file {self.given!r}; name a file of networks, or - for standard input; to correct a "
                 "text, add --source spelling"
             )
-        names = "channel_weight word_penalty budget words nbest solver seed models".split()
+        names = "word_penalty budget words nbest solver seed models".split()
         self.decoder = Decoder(weights=self.options["weights"] or None, **{name: self.options[name] for name in names})
         self.solvers: Counter[str] = Counter()
 
@@ -313,7 +305,7 @@ class DecodeNetworks(DecodeCommand):
         from discotext.decoding.decode import check_words
         from discotext.decoding.reading import read_networks
 
-        networks = read_networks(self.given, lists=self.options["lists"], watch=self._watch(progress))
+        networks = read_networks(self.given, watch=self._watch(progress))
         some, first = list(islice(networks, skip, skip + AT_ONCE)), True
         while some:
             if first:
@@ -492,19 +484,18 @@ class ResumableFile:
 
 def read_truth(path: Path) -> Iterator[str]:
     """The right texts of a file: one on each line, or JSON lines {"id": …, "text": …}."""
+    from discotext.data.files import read_file
     from discotext.decoding.network import NetworkError
-    from discotext.decoding.reading import Lines, parse_json
+    from discotext.decoding.reading import parse_json
 
-    with path.open("rb") as stream:
-        lines = Lines(stream, str(path))
-        for line in lines:
-            if not line.startswith('{"'):
-                yield line.rstrip("\r\n")
-                continue
-            try:
-                value = parse_json(line)
-            except NetworkError as error:
-                raise lines.error(str(error)) from None
+    for number, line in enumerate(read_file(path), start=1):
+        if not line.startswith('{"'):
+            yield line.rstrip("\r\n")
+            continue
+        try:
+            value = parse_json(line)
             if not isinstance(value.get("text"), str):
-                raise lines.error('expected an object such as {"id": "1", "text": "a film"}')
-            yield value["text"]
+                raise NetworkError('expected an object such as {"id": "1", "text": "a film"}')
+        except NetworkError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
+        yield value["text"]

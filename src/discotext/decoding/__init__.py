@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from discotext.decoding.oracle import make_oracle as make_oracle
     from discotext.decoding.paths import PrefixBeam as PrefixBeam
     from discotext.decoding.paths import Viterbi as Viterbi
-    from discotext.decoding.reading import combine_list as combine_list
     from discotext.decoding.reading import read_networks as read_networks
     from discotext.decoding.reading import rescore_list as rescore_list
 
@@ -34,6 +33,6 @@ _HOMES = {
     "network": ["Alternative", "Network", "NetworkError", "make_batch"],
     "oracle": ["make_oracle"],
     "paths": ["PrefixBeam", "Viterbi"],
-    "reading": ["combine_list", "read_networks", "rescore_list"],
+    "reading": ["read_networks", "rescore_list"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

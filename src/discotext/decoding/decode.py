@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from discotext.core.oracle import RelaxedOracle, UnavailableError
+from discotext.core.oracle import UnavailableError
 from discotext.core.problem import Batch
 from discotext.core.solution import Solution, Status
 from discotext.decoding.network import Network, NetworkError, check_possible, make_batch
@@ -20,7 +20,7 @@ from discotext.models.model import LanguageModel, NGramModel
 from discotext.models.registry import load_language_model
 from discotext.search.loop import check_needs, solve
 from discotext.search.solver import Solver, check_solver
-from discotext.solvers import Disco, Greedy, make_solver
+from discotext.solvers import Greedy, make_solver
 from discotext.support.plain_text import shorten
 from discotext.support.progress import Progress
 from discotext.text.words import compute_budget
@@ -114,17 +114,16 @@ class Decoder:
     """Settings of a decoding. Make one, and call it on as many networks as you like, in as many calls.
 
     models, weights: The language models, by name or loaded, and one weight for each (1 if None).
-    channel_weight, word_penalty: See `decoding.oracle`.
+    word_penalty: What every word costs.
     budget: The share of positions that may change, above 0 and up to 1; words: or how many. All may if both are None.
     nbest: How many texts to return.
-    solver: "auto" takes `viterbi` where all models are n-grams, `prefix-beam` where all read from left to right,
-        `disco` where they score mixtures, and otherwise `greedy`.
+    solver: "auto" takes `viterbi` where all models are n-grams, `prefix-beam` where all read from left to right, and
+        otherwise `greedy`.
     seed: The seed of everything random.
     """
 
     models: Sequence[LanguageModel | str | Path] = ()
     weights: Sequence[float] | None = None
-    channel_weight: float = 1.0
     word_penalty: float = 0.0
     budget: float | None = None
     words: int | None = None
@@ -144,7 +143,7 @@ class Decoder:
             check_solver(self.solver)
         elif self.solver != "auto":
             self._make_solver(self.solver)
-        make_oracle([], make_batch([], []), self.loaded, self.weights, self.channel_weight, self.word_penalty)
+        make_oracle([], make_batch([], []), self.loaded, self.weights, self.word_penalty)
 
     @cached_property
     def loaded(self) -> list[LanguageModel]:
@@ -188,7 +187,7 @@ class Decoder:
     def _search(self, ready: Sequence[tuple[Network, int]]) -> list[Decoded]:
         networks = [network for network, _ in ready]
         batch = make_batch(networks, [budget for _, budget in ready])
-        oracle = make_oracle(networks, batch, self.loaded, self.weights, self.channel_weight, self.word_penalty)
+        oracle = make_oracle(networks, batch, self.loaded, self.weights, self.word_penalty)
         solver = self.pick_solver(oracle, batch)
         check_needs(batch, oracle, solver)
         # The list of a solver that goes along the text is exact; any other's is what it came across.
@@ -228,7 +227,7 @@ class Decoder:
             except ValueError:
                 cheap = all(isinstance(model, NGramModel) for model in self.loaded)
                 return PrefixBeam(width=WIDE) if cheap else PrefixBeam()
-        return Disco() if isinstance(oracle, RelaxedOracle) else Greedy()
+        return Greedy()
 
     def _make_solver(self, name: str) -> Solver:
         try:
@@ -281,7 +280,7 @@ class Decoder:
         parts = []
         for network, choice in pairs:
             channel = sum(one.score for _, one in network.path(choice) if one.score > -math.inf)
-            parts.append({"channel": self.channel_weight * channel})
+            parts.append({"channel": channel})
         for number, model in enumerate(self.loaded):
             weight = 1.0 if self.weights is None else self.weights[number]
             for one, score in zip(parts, model.score(tokens).tolist(), strict=True):
@@ -340,7 +339,7 @@ def decode(
 ) -> list[Decoded]:
     """Find the best word at each position of networks, and return one result for each.
 
-    settings: Those of `Decoder`: weights, channel_weight, word_penalty, budget, words, nbest, solver, seed.
+    settings: Those of `Decoder`: weights, word_penalty, budget, words, nbest, solver, seed.
     watch: Called with the networks that are done, and those in all. progress: Show a bar in a terminal or a notebook,
     if the work takes more than a second.
 

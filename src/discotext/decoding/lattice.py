@@ -82,9 +82,10 @@ def make_network(name: str, edges: Sequence[Edge], start: str | None = None, end
 
 def sort_nodes(edges: Iterable[Edge]) -> list[str]:
     """The nodes in topological order; NetworkError if there is a cycle."""
-    graph: dict[str, set[str]] = defaultdict(set)
+    # Dictionaries, not sets: the order of strings in a set differs from one process to the next.
+    graph: dict[str, dict[str, None]] = defaultdict(dict)
     for edge in edges:
-        graph[edge.end].add(edge.start)
+        graph[edge.end][edge.start] = None
     try:
         return list(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError as error:

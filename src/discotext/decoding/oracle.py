@@ -1,10 +1,10 @@
 """The score of a text in a network: the channel, language models and a word penalty, weighted and added.
 
-    score(text) = channel weight · Σ channel scores + Σ_m weight_m · ln p_m(text) − word penalty · words
+    score(text) = Σ channel scores + Σ_m weight_m · ln p_m(text) − word penalty · words
 
 What such a sum can do depends on its models. `NetworkOracle` reads from left to right if all of them do (`sequential`),
-and if all are n-grams it knows how far a word looks back (`order`). `RelaxedNetworkOracle` also scores mixtures of
-alternatives, where every model is an n-gram or mixes vectors; `make_oracle` picks the class.
+and if all are n-grams it knows how far a word looks back (`order`); `RelaxedNetworkOracle` then also scores mixtures of
+alternatives. `make_oracle` picks the class.
 
 An n-gram looks at as many positions as it needs to see `order − 1` words that are surely there: more where words may be
 skipped. In word graphs, and where that is too far, its windows are not listed: there are neither mixtures nor an order.
@@ -22,7 +22,7 @@ import numpy as np
 from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.problem import Batch
 from discotext.decoding.network import Network
-from discotext.models.model import LanguageModel, MixtureModel, NGramModel, SequentialModel, Token
+from discotext.models.model import LanguageModel, NGramModel, SequentialModel, Token
 
 TABLES = 1_000_000  # windows of all positions of one network at most, for an oracle that lists them
 FORBIDDEN = -1e4  # what −inf is in a mixture, where zero times infinity would be nothing
@@ -87,24 +87,20 @@ class NetworkOracle:
         batch: Batch,
         models: Sequence[LanguageModel],
         weights: Sequence[float],
-        channel_weight: float,
         word_penalty: float,
     ) -> None:
         self.networks, self.batch, self.models = list(networks), batch, list(models)
         self.weights = np.array(weights, dtype=np.float64)
         every = [one for network in networks for row in network.positions for one in row]
         phrases = [one.word.split() for one in every]
-        scores, self.words = np.array([one.score for one in every]), np.array([len(one) for one in phrases], dtype=int)
-        # A weight of 0 would make NaN of what is forbidden.
-        channel = channel_weight * np.where(np.isfinite(scores), scores, 0.0) - word_penalty * self.words
-        self.channel: Floats = np.where(np.isfinite(scores), channel, -np.inf)
+        self.words: Ints = np.array([len(one) for one in phrases], dtype=np.int64)
+        self.channel: Floats = np.array([one.score for one in every], dtype=np.float64) - word_penalty * self.words
         self.span: Ints = np.array([one.span for one in every], dtype=np.int64)
         self.readers = {
             number: NGramReader(model, phrases) for number, model in enumerate(models) if isinstance(model, NGramModel)
         }
         self.sequential = all(isinstance(model, SequentialModel) for model in models)
-        listed = len(self.readers) == len(models) and can_list(networks, models)
-        self.order = find_reach(networks, models) if listed else None
+        self.order = find_reach(networks, models) if can_list(networks, models) else None
 
     def places(self, problems: Ints, position: int, candidates: Ints) -> Ints:
         """(R,) the places of candidates in the concatenation of all positions."""
@@ -196,24 +192,14 @@ class RelaxedNetworkOracle(NetworkOracle):
 
     The channel and n-gram models are extended multilinearly: each position draws its word from its weights,
     independently, and the score is the mean, Σ over windows of Π α · term. That is a small tensor for each position,
-    contracted with the weights of the positions it looks at; the gradient leaves one of them out. Other models mix the
-    vectors of words. exact_at_vertices: Whether a mixture of one scores as its text.
+    contracted with the weights of the positions it looks at; the gradient leaves one of them out. So a mixture of one
+    scores as its text.
     """
 
-    def __init__(self, networks: Sequence[Network], *given: Any) -> None:
-        super().__init__(networks, *given)
-        self.mixing = {
-            number: model
-            for number, model in enumerate(self.models)
-            if number not in self.readers and isinstance(model, MixtureModel)
-        }
-        self.exact_at_vertices = all(model.exact_at_vertices for model in self.mixing.values())
-        self._reach = find_reach(networks, self.models)
-        tokens = [
-            [[Token(network.gap(at), one.word) for one in row] for at, row in enumerate(network.positions)]
-            for network in (networks if self.mixing else ())
-        ]
-        self._prepared = {number: model.prepare(tokens) for number, model in self.mixing.items()}
+    exact_at_vertices = True
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self._tables: dict[int, list[Floats]] = {}
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
@@ -225,10 +211,6 @@ class RelaxedNetworkOracle(NetworkOracle):
             width = int(self.batch.widths[problem])
             places = (ends[rows] - width)[:, None] + np.arange(width)
             scores[rows], gradient[places] = self._contract(problem, alpha[places])
-        for number, model in self.mixing.items():
-            found, slopes = model.relaxed(self._prepared[number], problems, alpha)
-            scores += self.weights[number] * found
-            gradient += self.weights[number] * slopes
         return scores, gradient
 
     def _contract(self, problem: int, alpha: Floats) -> tuple[Floats, Floats]:
@@ -251,9 +233,9 @@ class RelaxedNetworkOracle(NetworkOracle):
     def _tabulate(self, problem: int) -> list[Floats]:
         """The terms of each position of a problem, as a tensor with an axis for each position it looks at."""
         if problem not in self._tables:
-            counts = self.networks[problem].counts
+            counts, order = self.networks[problem].counts, self.order or 1
             self._tables[problem] = [
-                self._find_terms(problem, position, counts[max(0, position + 1 - self._reach) : position + 1])
+                self._find_terms(problem, position, counts[max(0, position + 1 - order) : position + 1])
                 for position in range(len(counts))
             ]
         return self._tables[problem]
@@ -317,7 +299,6 @@ def make_oracle(
     batch: Batch,
     models: Sequence[LanguageModel],
     weights: Sequence[float] | None = None,
-    channel_weight: float = 1.0,
     word_penalty: float = 0.0,
 ) -> NetworkOracle:
     """The oracle of networks under models. weights: One for each model, 1 if None.
@@ -331,23 +312,18 @@ def make_oracle(
     given = [1.0] * len(models) if weights is None else list(weights)
     if len(given) != len(models):
         raise ValueError(f"{len(given)} weights were given for {len(models)} language models; give one for each")
-    for value in (*given, channel_weight, word_penalty):
+    for value in (*given, word_penalty):
         if not np.isfinite(value):
             raise ValueError(f"a weight is {value}; give a finite number")
-    kind = RelaxedNetworkOracle if can_mix(networks, models) else NetworkOracle
-    return kind(networks, batch, models, given, channel_weight, word_penalty)
-
-
-def can_mix(networks: Sequence[Network], models: Sequence[LanguageModel]) -> bool:
-    """Whether mixtures of alternatives have scores."""
-    return all(isinstance(model, MixtureModel | NGramModel) for model in models) and can_list(networks, models)
+    kind = RelaxedNetworkOracle if can_list(networks, models) else NetworkOracle
+    return kind(networks, batch, models, given, word_penalty)
 
 
 def can_list(networks: Sequence[Network], models: Sequence[LanguageModel]) -> bool:
-    """Whether the windows of n-grams can be listed: not in a graph, nor where long runs may be skipped."""
-    if any(network.spans for network in networks):
+    """Whether all models are n-grams whose windows can be listed: no graph, no long runs that may be skipped."""
+    if any(network.spans for network in networks) or not all(isinstance(model, NGramModel) for model in models):
         return False
-    if not any(isinstance(model, NGramModel) for model in models):
+    if not models:
         return True
     reach = find_reach(networks, models)
     most = 0.0

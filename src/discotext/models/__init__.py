@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from discotext.models.arpa import write_arpa as write_arpa
     from discotext.models.kneser_ney import train_kneser_ney as train_kneser_ney
     from discotext.models.model import LanguageModel as LanguageModel
-    from discotext.models.model import MixtureModel as MixtureModel
     from discotext.models.model import NGramModel as NGramModel
     from discotext.models.model import SequentialModel as SequentialModel
     from discotext.models.model import Token as Token
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "arpa": ["read_arpa", "write_arpa"],
     "kneser_ney": ["train_kneser_ney"],
-    "model": ["LanguageModel", "MixtureModel", "NGramModel", "SequentialModel", "Token"],
+    "model": ["LanguageModel", "NGramModel", "SequentialModel", "Token"],
     "ngram": ["BackoffModel"],
     "registry": ["load_language_model"],
 }

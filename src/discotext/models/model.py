@@ -6,7 +6,6 @@ declared by its class:
 
     SequentialModel   goes through a sentence from left to right, and can go on from where it was
     NGramModel        looks at a fixed number of words before each word, so that exact search is possible
-    MixtureModel      scores mixtures of candidates, with the gradient (what the relaxation needs)
 
 All scores are natural logarithms and include the end of the sentence.
 """
@@ -144,24 +143,6 @@ class NGramModel(SequentialModel):
 
     def recombine(self, states: Ints) -> list[Hashable] | None:
         return [tuple(row) for row in states.tolist()]
-
-
-class MixtureModel(LanguageModel):
-    """A model that also scores mixtures of candidates: their vectors, mixed by weights, in place of a word's vector.
-
-    exact_at_vertices: whether a mixture of one candidate alone scores exactly as the sentence with that candidate.
-    """
-
-    exact_at_vertices: bool
-
-    @abstractmethod
-    def prepare(self, networks: Sequence[Sequence[Sequence[Token]]]) -> Any:
-        """Whatever is computed once for some networks. networks: of each, the candidates of each position."""
-
-    @abstractmethod
-    def relaxed(self, prepared: Any, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
-        """Score mixtures. problems: (R,) numbers of prepared networks. alpha: the weights of the rows' candidates,
-        concatenated. Returns the scores (R,) and the gradient of each row's score, shaped like alpha."""
 
 
 def make_windows(words: Ints, lengths: Ints, order: int, begin: int, end: int) -> tuple[Ints, Ints, Ints]:

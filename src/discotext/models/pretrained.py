@@ -1,4 +1,4 @@
-"""Pretrained Hugging Face models: loading them safely, and running them on batches of texts of similar length.
+"""Pretrained Hugging Face models: loading them safely, cutting sentences into their pieces, and reading those.
 
 Weights come from safetensors files and code from the library alone: neither a pickle nor code of a model's author is
 ever run. All of this needs the extra `hf`.
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from safetensors import SafetensorError
 
-from discotext.core.arrays import Floats, Ints
-from discotext.core.padding import group_by_length, largest_first
+from discotext.models.model import Sentence, Token
 from discotext.support.extras import require
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 TOKENS_PER_TEXT = 64  # the length of a typical text: a batch size is given in texts of this length
 UNLIMITED = 10**9  # tokenisers without a limit report 10 ** 30
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-
-TextProgress = Callable[[str, int, int], None]  # called with what is being done, texts done, and texts in all
+MEMORY = 1 << 16  # tokens whose pieces are remembered
+TOKENS_PER_CALL = 2048  # pieces that are predicted at once: each needs a score for every piece of the vocabulary
+Pieces = list[int]
 
 
 def load_pretrained(name: str, kind: str, role: str, **settings: Any) -> tuple[Any, Any]:
@@ -148,94 +149,84 @@ def find_longest(model: Any, tokeniser: Any) -> int | None:
     return None if least >= UNLIMITED else int(least)
 
 
-class BatchedModel:
-    """A pretrained model that reads many texts, in calls of similar length; on a GPU if there is one.
+@dataclass(frozen=True)
+class Pretrained:
+    """A tokeniser and a model in single precision, on a GPU if there is one."""
 
-    name, kind, role: as for `load_pretrained`. batch: texts of 64 tokens per call; more of shorter and fewer of longer
-    ones. longest: the most tokens the model reads, None if there is no limit. tokens: per call, padding included.
+    tokeniser: Any
+    model: Any
+
+    @property
+    def device(self) -> Any:
+        return self.model.device
+
+    @cached_property
+    def longest(self) -> int | None:
+        """The most tokens the model reads, None if there is no limit."""
+        return find_longest(self.model, self.tokeniser)
+
+
+def load_model(name: str, kind: str, role: str) -> Pretrained:
+    """Load a model to be used as it is; see `load_pretrained`."""
+    torch = require("torch", extra="hf", reason=role)
+    tokeniser, model = load_pretrained(name, kind, role, dtype=torch.float32)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return Pretrained(tokeniser, model.to(device).requires_grad_(False))
+
+
+class Cutter:
+    """Cuts the tokens of a sentence into the pieces (subwords) that a model reads, and remembers them.
+
+    Each token is cut on its own, with what stands before it. So a sentence has the same pieces whether it is read at
+    once or word by word, and its score is the sum of what its words add.
     """
 
-    def __init__(self, name: str, kind: str, role: str, batch: int = 64) -> None:
-        if batch < 1:
-            raise ValueError(f"batch is {batch}; choose 1 or more")
-        torch = require("torch", extra="hf", reason=role)
-        self.tokeniser, model = load_pretrained(name, kind, role)
-        self.tokens, self.longest = batch * TOKENS_PER_TEXT, find_longest(model, self.tokeniser)
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = model.to(self.device).requires_grad_(False)
+    def __init__(self, tokeniser: Any) -> None:
+        self.tokeniser = tokeniser
+        self.cut = lru_cache(maxsize=MEMORY)(self._cut)
 
-    def tokenise(self, texts: Sequence[str], limit: int | None, special: bool = True) -> tuple[list[list[int]], int]:
-        """The tokens of each text, truncated to a limit, and the number of truncated texts.
-
-        special: whether to add the model's special tokens.
-        """
+    def _cut(self, text: str) -> tuple[int, ...]:
         # Tokenisers do not accept lone surrogates.
-        clean = [LONE_SURROGATES.sub("\ufffd", text) for text in texts]
-        settings: dict[str, Any] = {"add_special_tokens": special, "verbose": False}
-        rows: list[list[int]] = self.tokeniser(clean, **settings)["input_ids"] if clean else []
-        long = [number for number, row in enumerate(rows) if limit is not None and len(row) > limit]
-        for number in long:
-            rows[number] = self.tokeniser(clean[number], truncation=True, max_length=limit, **settings)["input_ids"]
-        return rows, len(long)
+        clean = LONE_SURROGATES.sub("\ufffd", text)
+        return tuple(self.tokeniser(clean, add_special_tokens=False, verbose=False)["input_ids"]) if text else ()
 
-    def apply(
-        self,
-        function: Callable[[Tensor, Tensor], Tensor],
-        rows: Sequence[Sequence[int]],
-        stage: str,
-        watch: TextProgress | None = None,
-    ) -> list[Any]:
-        """Apply a function of tokens (R, n) and their attention mask (R, n) to all rows; None where the result is NaN.
+    def pieces(self, token: Token) -> Pieces:
+        """The pieces of a token; none if it is skipped."""
+        return list(self.cut(token.before + token.word)) if token.word else []
 
-        stage: what is being done, for `watch`.
-        """
-        import torch
+    def sentence(self, sentence: Sentence) -> Pieces:
+        """The pieces of a sentence."""
+        return [piece for token in sentence for piece in self.pieces(token)]
 
-        found: list[Any] = [None] * len(rows)
-        done = 0
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        # The largest call comes first, so that running out of memory shows at once.
-        for numbers in largest_first(group_by_length(lengths, self.tokens, spare_rows=0), lengths):
-            ids, mask = _pad([rows[number] for number in numbers.tolist()], self.tokeniser.pad_token_id or 0)
-            with torch.inference_mode():
-                results = function(ids.to(self.device), mask.to(self.device)).cpu().numpy()
-            for number, result in zip(numbers.tolist(), results, strict=True):
-                found[number] = result if np.isfinite(result).all() else None
-            done += len(numbers)
-            if watch is not None:
-                watch(stage, done, len(rows))
-        return found
+    def knows(self, word: str) -> bool:
+        """Whether a word has pieces, none of them the unknown one."""
+        pieces = self.pieces(Token(" ", word))
+        return bool(pieces) and self.tokeniser.unk_token_id not in pieces
 
 
-def _pad(rows: Sequence[Sequence[int]], fill: int) -> tuple[Tensor, Tensor]:
-    """Rows of different lengths as one tensor (R, n), and the mask (R, n) of what is not padding."""
+def pad(rows: Sequence[Pieces], device: Any) -> tuple[Tensor, Tensor]:
+    """(R, longest) pieces with zeros after them, and where they are."""
     import torch
 
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    mask = np.arange(max(1, int(lengths.max(initial=0)))) < lengths[:, None]
-    ids: Ints = np.full(mask.shape, fill, dtype=np.int64)
-    ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
-    return torch.from_numpy(ids), torch.from_numpy(mask)
+    lengths = torch.tensor([len(row) for row in rows])
+    mask = torch.arange(int(lengths.max())) < lengths[:, None]
+    ids = torch.zeros(mask.shape, dtype=torch.long)
+    ids[mask] = torch.tensor([piece for row in rows for piece in row], dtype=torch.long)
+    return ids.to(device), mask.long().to(device)
 
 
-class SentenceEncoder:
-    """Texts as unit vectors: the mean of the model's last hidden states.
+def predict(model: Any, rows: Tensor, places: Tensor, **given: Any) -> tuple[Tensor, Any]:
+    """(P, V) ln p of all pieces, as a model predicts them at places (P,) of rows (P,), and all that it returns.
 
-    name: a model on the hub, or a folder with an `AutoModel` and its tokeniser. batch: texts of 64 tokens per call.
+    given: What it reads. The head takes as long as the rest of a small model, and as much memory: only what is asked
+    for goes into it.
     """
+    import torch
 
-    def __init__(self, name: str, batch: int = 64) -> None:
-        self.name, self.batched = name, BatchedModel(name, "AutoModel", "a sentence encoder", batch)
-        if self.batched.model.config.is_encoder_decoder:
-            raise ValueError(f"{name!r} is an encoder-decoder model; choose an encoder, such as a MiniLM")
-
-    def __call__(self, texts: Sequence[str], watch: TextProgress | None = None) -> tuple[list[Floats | None], int]:
-        """(d,) for each text, None if it has no tokens; and the number of truncated texts."""
-        rows, truncated = self.batched.tokenise(texts, self.batched.longest)
-        return self.batched.apply(self._encode, rows, "encoding texts", watch), truncated
-
-    def _encode(self, ids: Tensor, mask: Tensor) -> Tensor:
-        states: Tensor = self.batched.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state.double()
-        means = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
-        unit: Tensor = means / means.norm(dim=1, keepdim=True).clamp(min=1e-12)
-        return unit
+    hook = model.get_output_embeddings().register_forward_pre_hook(lambda _, hidden: hidden[0][rows, places])
+    try:
+        with torch.inference_mode():
+            read = model(**given)
+            return torch.log_softmax(read.logits.float(), dim=-1), read
+    finally:
+        hook.remove()

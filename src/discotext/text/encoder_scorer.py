@@ -22,8 +22,8 @@ import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.core.padding import group_by_length
-from discotext.models.continuation import Continuations, Place
-from discotext.models.pretrained import BatchedModel
+from discotext.models.causal import Continuations, Place
+from discotext.models.pretrained import Pretrained, load_model
 from discotext.text.acceptability import (
     LightScorer,
     Scorer,
@@ -90,8 +90,8 @@ class EncoderScorer(Scorer):
     light: LightScorer = field(default_factory=LightScorer)
 
     @cached_property
-    def _model(self) -> BatchedModel:
-        return BatchedModel(find_model(MINILM, self.folder), "AutoModel", "the encoder of a scorer")
+    def _model(self) -> Pretrained:
+        return load_model(find_model(MINILM, self.folder), "AutoModel", "the encoder of a scorer")
 
     def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:
         return self.light.features.prior(word, tag, candidate) >= find_least_prior(least, "encoder")

@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from discotext.models import load_language_model  # noqa: E402
-from discotext.models.continuation import Continuations  # noqa: E402
-from discotext.models.pretrained import SentenceEncoder  # noqa: E402
+from discotext.models.causal import Continuations  # noqa: E402
+from discotext.models.pretrained import load_model  # noqa: E402
 from discotext.victims import load_victim  # noqa: E402
 from discotext.victims.transformers import model_files  # noqa: E402
 from discotext.victims.transformers import victim as huggingface  # noqa: E402
@@ -229,10 +229,10 @@ def offline(monkeypatch):
 LOADERS = {
     "victim": HuggingFaceVictim,
     "victim by name": lambda name: load_victim(f"hf:{name}"),
-    "sentence encoder": SentenceEncoder,
+    "encoder": lambda name: load_model(name, "AutoModel", "an encoder"),
     "language model": lambda name: load_language_model(f"hf:{name}"),
     "masked language model": lambda name: load_language_model(f"masked:{name}"),
-    "scorer": lambda name: Continuations(name)._model,
+    "scorer": lambda name: Continuations(name).model,
 }
 
 
@@ -265,7 +265,7 @@ def test_the_attention_that_a_configuration_names_is_not_used(folder, offline, k
     victim = HuggingFaceVictim(str(folder))
     assert victim.reader.model.config._attn_implementation in ("sdpa", "eager")
     assert np.array_equal(victim.scores(["a good film"]), expected)
-    assert SentenceEncoder(str(folder)).batched.model.config._attn_implementation in ("sdpa", "eager")
+    assert load_model(str(folder), "AutoModel", "an encoder").model.config._attn_implementation in ("sdpa", "eager")
     assert offline == []
 
 
