@@ -148,7 +148,7 @@ def run_victims() -> Iterator[tuple[str, Any]]:
         "transformer": lambda: make_transformer(texts),
         "tfidf": lambda: make_pipeline(more, forest=False),
         "forest": lambda: make_pipeline(more, forest=True),
-        "function": lambda: discotext.FunctionVictim(score_letters, labels=("negative", "positive")),
+        "function": lambda: discotext.victims.FunctionVictim(score_letters, labels=("negative", "positive")),
     }
     for name, make in makers.items():
         yield from run_victim(name, make(), texts)

@@ -26,10 +26,11 @@ import numpy as np
 
 from benchmarks.populations import Genetic, ParticleSwarm
 from benchmarks.results_file import RESULTS, provenance, show
-from discotext import FunctionVictim, SklearnVictim, compare
+from discotext import compare
 from discotext.data.registry import load_split
 from discotext.solvers import make_solver
 from discotext.text.candidates import make_candidates
+from discotext.victims import FunctionVictim, SklearnVictim
 from discotext.victims.registry import load_victim
 from discotext.victims.victim import Victim
 

@@ -31,10 +31,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results_file import PICTURES, RESULTS, provenance, show
-from discotext import Candidates, Space, solve
+from discotext import Candidates, solve
 from discotext.core import Untargeted
 from discotext.data import load_data
 from discotext.solvers import Disco
+from discotext.text import Space
 from discotext.text.sources import SynonymList
 from discotext.text.words import split
 from discotext.victims import load_victim

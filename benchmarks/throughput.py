@@ -18,10 +18,11 @@ import numpy as np
 import torch
 
 from benchmarks.results_file import save, show
-from discotext import Candidates, Space
+from discotext import Candidates
 from discotext.core import Untargeted
 from discotext.core.problem import interior_point
 from discotext.data import load_data
+from discotext.text import Space
 from discotext.victims import load_victim
 from discotext.victims.neural.victim import NeuralVictim, pad
 

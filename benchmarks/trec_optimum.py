@@ -35,7 +35,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from benchmarks.results_file import RESULTS, provenance, show
-from discotext import Space, solve
+from discotext import solve
 from discotext.core import Untargeted
 from discotext.core.objectives import predictions
 from discotext.core.oracle import Oracle
@@ -49,6 +49,7 @@ from discotext.solvers import Disco, make_solver
 from discotext.solvers.exact import level_rows
 from discotext.support.extras import flush_denormals_globally
 from discotext.support.intervals import wilson
+from discotext.text import Space
 from discotext.text.candidates import make_candidates
 from discotext.victims import load_victim
 from discotext.victims.victim import Victim

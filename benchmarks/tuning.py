@@ -20,13 +20,13 @@ from rich.progress import track
 
 from benchmarks.random_networks import RandomNetworks
 from benchmarks.results_file import save, show
-from discotext import Space, solve
+from discotext import solve
 from discotext.core import Untargeted
 from discotext.data import load_data
 from discotext.search import Tuning
 from discotext.solvers import Disco, Exact
 from discotext.support.extras import flush_denormals_globally
-from discotext.text import make_candidates
+from discotext.text import Space, make_candidates
 from discotext.victims import load_victim
 
 NETWORKS, TEXTS, BUDGET = 300, 400, 0.2

@@ -44,7 +44,7 @@ if len(sys.argv) > 2:
     tokeniser = AutoTokenizer.from_pretrained(sys.argv[2])
 else:
     model, tokeniser = train_tiny_bert(load_data("movie_reviews", "train").sample(3000))
-result = d.attack(d.HuggingFaceVictim(model, tokeniser), texts, "disco")
+result = d.attack(d.victims.HuggingFaceVictim(model, tokeniser), texts, "disco")
 figures = result.summary.solvers["disco"]
 before, after = 100 * figures.original_accuracy, 100 * figures.adversarial_accuracy
 print(f"Accuracy falls from {before:.1f} % to {after:.1f} % on {len(texts)} reviews. The first adversarial texts:")

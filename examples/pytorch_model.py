@@ -24,7 +24,9 @@ class Classifier(nn.Module):
         self.name, self.labels = "my-model", ("negative", "positive")
         words = sorted({word.lower() for text in texts for word in split(text).words})
         self.vocabulary = {word: row for row, word in enumerate(words, start=1)}
-        self.capabilities = d.Capabilities(gradients=True, vocabulary=words)  # candidates are restricted to these
+        self.capabilities = d.victims.Capabilities(
+            gradients=True, vocabulary=words
+        )  # candidates are restricted to these
         self.embedding = nn.Embedding(len(words) + 1, 32, padding_idx=0)  # row 0: padding and unknown words
         self.layers = nn.Sequential(nn.Dropout(0.5), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2))
 
@@ -40,7 +42,7 @@ class Classifier(nn.Module):
     def scores(self, texts: list[str]) -> np.ndarray:
         return self.logits(texts).detach().numpy()
 
-    def oracle(self, space: d.Space, objective: Objective) -> EmbeddingOracle:
+    def oracle(self, space: d.text.Space, objective: Objective) -> EmbeddingOracle:
         ids = [self.vocabulary.get(word.lower(), 0) for text in space.options for row in text for word in row]
         return EmbeddingOracle(space.batch, np.array(ids, dtype=int), self.embedding.weight, self, objective)
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from benchmarks.peers.cells import NEIGHBOURS, Cell
 from benchmarks.peers.coding import Coded
-from discotext import Candidates, Space
+from discotext import Candidates
 from discotext.data import load_data
+from discotext.text import Space
 from discotext.text.sources import Source, read_synonyms
 from discotext.text.words import WordContext
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discotext import Candidates, Space
+from discotext import Candidates
 from discotext.attacks.attack import attack, compare
 from discotext.attacks.job import Job
 from discotext.attacks.run import run
@@ -25,6 +25,7 @@ from discotext.runs.folder import read_lines, read_settings
 from discotext.runs.merge import collect_examples, merge, write_examples
 from discotext.runs.summary import mcnemar, summarise
 from discotext.solvers import Exact, Greedy
+from discotext.text import Space
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
 from tests.conftest import EMPTY_RECORD, job_for, untimed

@@ -73,7 +73,7 @@ def test_every_verdict_agrees_with_brute_force(seed, passes, synonyms):
     scores, data = make_scores(seed), make_data(seed)
     finder = make_candidates(synonyms=[synonyms], without=["all"])
     result = discotext.certify(scores, data, words=[1, 2, 3], candidates=finder, passes=passes, seed=seed)
-    space = discotext.Space.of(data[0], finder, words=3)
+    space = discotext.text.Space.of(data[0], finder, words=3)
     for record in result.records:
         truth = fewest_changes(scores, record, space.take([record.id]))
         assert record.radius < truth
@@ -254,13 +254,13 @@ def test_a_text_whose_words_could_become_markup_or_fall_apart_is_judged_as_its_s
         victim = Encoded(inner, MergedWords(codes))
         label = int(victim.scores([text])[0].argmax())
         result = discotext.certify(victim, ([text], [label]), words=1, candidates=finder, passes=10**4, progress=False)
-        space = discotext.Space.of([text], finder, words=1)
+        space = discotext.text.Space.of([text], finder, words=1)
         truth = fewest_changes(victim.scores, result.records[0], space)
         assert result.records[0].verdict == ("robust" if truth == np.inf else "broken")
 
 
 def test_a_victim_that_reads_finished_texts_otherwise_than_its_oracle_does_proves_nothing():
-    class Careless(discotext.FunctionVictim):
+    class Careless(discotext.victims.FunctionVictim):
         """Its oracle leaves out a word that its scores count."""
 
         def oracle(self, space, objective):

@@ -276,7 +276,7 @@ def test_a_given_model_keeps_its_own_order_of_classes():
         wanted = (("good", "mediocre"), ("bad", "decent"))
         return [[sum(map(text.count, words)) for words in wanted] for text in asked]
 
-    victim = discotext.FunctionVictim(scores, labels=("good", "bad"))
+    victim = discotext.victims.FunctionVictim(scores, labels=("good", "bad"))
     found = discotext.harden((texts, names), victim, candidates=make_finder(), budgets=FEW, recipes="plain")
     assert found.clean[0] == 1.0
 

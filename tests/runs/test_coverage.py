@@ -67,7 +67,7 @@ def test_too_high_a_probability_is_told_with_the_way_out():
 def test_words_that_the_victim_does_not_know_are_told():
     class Reader(discotext.Victim):
         name, labels = "reader", ("0", "1")
-        capabilities = discotext.Capabilities(vocabulary="the film was fine".split())
+        capabilities = discotext.victims.Capabilities(vocabulary="the film was fine".split())
 
         def scores(self, texts):
             return scores(texts)

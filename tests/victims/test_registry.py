@@ -35,7 +35,7 @@ def test_a_hugging_face_folder_is_loaded_bare(tmp_path):
     held.model.save_pretrained(tmp_path)
     held.tokeniser.save_pretrained(tmp_path)
     victim = load_victim(tmp_path)
-    assert isinstance(victim, discotext.HuggingFaceVictim)
+    assert isinstance(victim, discotext.victims.HuggingFaceVictim)
     np.testing.assert_array_equal(victim.scores(TEXTS), load_victim(f"hf:{tmp_path}").scores(TEXTS))
     (tmp_path / "d.csv").write_text("text,label\nan awful film,bad\na fine film,good\n")
     done = run("predict", str(tmp_path), str(tmp_path / "d.csv"))
@@ -136,7 +136,7 @@ def test_what_python_accepts_can_be_named_on_the_command_line(tmp_path, monkeypa
         f"pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit({TEXTS}, {LABELS})\n"
     )
     victim = load_victim("py:model.py:pipeline")
-    assert isinstance(victim, discotext.SklearnVictim)
+    assert isinstance(victim, discotext.victims.SklearnVictim)
     assert victim.name == "py:model.py:pipeline"
     assert victim.capabilities.gradients
 
@@ -145,15 +145,6 @@ def test_a_kind_of_victim_whose_library_is_missing_names_the_extra(monkeypatch):
     for name in [one for one in sys.modules if one.startswith("discotext.victims.neural.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(vars(discotext), "NeuralVictim", raising=False)
+    monkeypatch.delitem(vars(discotext.victims), "NeuralVictim", raising=False)
     with pytest.raises(ImportError, match=r"\[torch\]"):
-        _ = discotext.NeuralVictim
-
-
-def test_every_kind_of_victim_is_importable_from_the_top():
-    pytest.importorskip("torch")
-    from discotext import victims
-
-    kinds = [name for name in victims.__all__ if name.endswith("Victim")]
-    assert {"HttpVictim", "NeuralVictim", "SklearnVictim", "HuggingFaceVictim"} <= set(kinds)
-    assert all(getattr(discotext, name) is getattr(victims, name) for name in kinds)
+        _ = discotext.victims.NeuralVictim

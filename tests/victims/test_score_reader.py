@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import discotext
-from discotext import FunctionVictim
 from discotext.cli import cli
 from discotext.core.oracle import UnavailableError
+from discotext.victims import FunctionVictim
 from discotext.victims.score_reader import ScoreFormat
 from tests.victims.toys import FUNCTIONS, TEXTS, logit, pipeline_rows, probability
 

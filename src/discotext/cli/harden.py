@@ -134,7 +134,7 @@ def command(
         elif found.chosen == "plain":
             saved = "nothing was saved: the model stays as it is"
         else:
-            saved = f"its merged words are in {out / 'merged_words.json'}, to be put in front of it (discotext.Encoded)"
+            saved = f"its merged words are in {out / 'merged_words.json'}, for discotext.victims.Encoded"
         print_message(console, f"{saved}; {out / 'report.html'} shows both models on the same texts")
 
 

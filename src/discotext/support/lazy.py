@@ -17,7 +17,8 @@ def lazy_names(
     """Return `__getattr__`, `__dir__` and `__all__` for a package.
 
     homes: the package's modules, each with the public names that it defines.
-    elsewhere: other packages whose public names are pointed out to a user who looks for them here.
+    elsewhere: packages inside this one, imported on first use, whose public names are pointed out to a user who looks
+        for them here.
     needs_torch: names that cannot be imported without PyTorch; where it is missing, `import *` leaves them out.
 
     >>> load, names, public = lazy_names("discotext.support", {"intervals": ["wilson"]})
@@ -29,6 +30,8 @@ def lazy_names(
     public = sorted(set(module_of) - missing)
 
     def load(name: str) -> Any:
+        if f"{package}.{name}" in elsewhere:  # `import discotext` is enough for discotext.victims.HttpVictim
+            return importlib.import_module(f"{package}.{name}")
         if name not in module_of:
             # Tools ask for private names all the time; nobody looks for those elsewhere.
             places = () if name.startswith("_") else elsewhere

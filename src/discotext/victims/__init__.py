@@ -8,6 +8,7 @@ from discotext.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from discotext.victims.check import check_victim as check_victim
+    from discotext.victims.encoded import Encoded as Encoded
     from discotext.victims.function import FunctionVictim as FunctionVictim
     from discotext.victims.http.victim import HttpVictim as HttpVictim
     from discotext.victims.neural.victim import NeuralVictim as NeuralVictim
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "check": ["check_victim"],
+    "encoded": ["Encoded"],
     "function": ["FunctionVictim"],
     "transformers.victim": ["HuggingFaceVictim"],
     "neural.victim": ["NeuralVictim"],

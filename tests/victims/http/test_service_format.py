@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from discotext import HttpVictim
 from discotext.core.oracle import UnavailableError
+from discotext.victims import HttpVictim
 from discotext.victims.http.service_format import ServiceFormat, parse_path
 
 TEXTS = ["An awful film about mice.", "A fine film about mice.", "An awful book about ships."]

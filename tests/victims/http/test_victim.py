@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import discotext
-from discotext import HttpVictim
 from discotext.cli import cli
+from discotext.victims import HttpVictim
 
 TEXTS = ["An awful film about mice.", "A fine film about mice.", "An awful book about ships."]
 LABELS = ["bad", "good", "bad"]

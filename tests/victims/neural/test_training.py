@@ -14,12 +14,13 @@ torch = pytest.importorskip("torch")
 from click.testing import CliRunner  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
-from discotext import Candidates, Space, solve  # noqa: E402
+from discotext import Candidates, solve  # noqa: E402
 from discotext.cli import cli  # noqa: E402
 from discotext.core import check_oracle  # noqa: E402
 from discotext.core.objectives import Targeted, Untargeted  # noqa: E402
 from discotext.data.examples import Examples  # noqa: E402
 from discotext.solvers import Disco, Exact  # noqa: E402
+from discotext.text import Space  # noqa: E402
 from discotext.text.sources import SynonymList  # noqa: E402
 from discotext.text.vectors import WordVectors, load_packaged_vectors  # noqa: E402
 from discotext.victims.neural.networks import KINDS, POOLS, Network, Shape  # noqa: E402

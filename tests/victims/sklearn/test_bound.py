@@ -13,12 +13,13 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from discotext import Candidates, Space, solve
+from discotext import Candidates, solve
 from discotext.core.objectives import Targeted, Untargeted
 from discotext.core.oracle import BoundingOracle, can
 from discotext.core.oracle_check import check_oracle
 from discotext.core.problem import count_changes, random_choices
 from discotext.solvers import Exact, Greedy
+from discotext.text import Space
 from discotext.text.sources import SynonymList
 from discotext.text.words import split
 from discotext.victims.sklearn.bound import WordLinear, read_text

@@ -17,13 +17,15 @@ from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.svm import LinearSVC
 
-from discotext import Candidates, SklearnVictim, Space
+from discotext import Candidates
 from discotext.core.objectives import CustomObjective, Untargeted
 from discotext.core.oracle import RelaxedOracle, can
 from discotext.core.oracle_check import check_oracle
 from discotext.core.problem import random_choices
 from discotext.core.swaps import all_swaps
+from discotext.text import Space
 from discotext.text.sources import SynonymList
+from discotext.victims import SklearnVictim
 
 WORDS = (
     "able baker charlie dog easy fox george house item jig king love mike nancy oboe peter queen roger sugar tare "

@@ -433,9 +433,9 @@ def test_a_transformers_pipeline_is_its_model_with_gradients_whatever_its_settin
     model, tokenizer = make_parts()
     pipe = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer, **settings)
     victim = load_victim(pipe)
-    assert isinstance(victim, discotext.HuggingFaceVictim)
+    assert isinstance(victim, discotext.victims.HuggingFaceVictim)
     assert victim.capabilities.gradients
-    same = discotext.HuggingFaceVictim(model, tokenizer)
+    same = discotext.victims.HuggingFaceVictim(model, tokenizer)
     np.testing.assert_array_equal(victim.scores(HELD_TEXTS), same.scores(HELD_TEXTS))
     long = [" ".join([text, "was a nice story and the acting was good"] * 3) for text in HELD_TEXTS]
     labels = victim.scores(long).argmax(axis=1).tolist()
@@ -473,7 +473,7 @@ def test_a_model_and_its_tokenizer_are_a_victim_in_either_order():
     model, tokenizer = make_parts()
     for pair in ((model, tokenizer), [tokenizer, model]):
         victim = load_victim(pair)
-        assert isinstance(victim, discotext.HuggingFaceVictim)
+        assert isinstance(victim, discotext.victims.HuggingFaceVictim)
         assert victim.capabilities.gradients
     model, tokenizer = make_parts(num_labels=1)
     assert load_victim((model, tokenizer)).scores(HELD_TEXTS).shape == (4, 2)
