@@ -18,15 +18,13 @@ from discotext.data import load_data
 from discotext.text import split
 
 
-class Classifier(nn.Module):
+class Classifier(nn.Module, d.Victim):
     def __init__(self, texts: list[str]) -> None:
         super().__init__()
         self.name, self.labels = "my-model", ("negative", "positive")
         words = sorted({word.lower() for text in texts for word in split(text).words})
         self.vocabulary = {word: row for row, word in enumerate(words, start=1)}
-        self.capabilities = d.victims.Capabilities(
-            gradients=True, vocabulary=words
-        )  # candidates are restricted to these
+        self.capabilities = d.victims.Capabilities(gradients=True, vocabulary=words)
         self.embedding = nn.Embedding(len(words) + 1, 32, padding_idx=0)  # row 0: padding and unknown words
         self.layers = nn.Sequential(nn.Dropout(0.5), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2))
 

@@ -154,7 +154,7 @@ def test_a_transfer_model_provides_gradients():
     assert found.summary.surrogate_queries is None
     assert found.settings["surrogate"] == {"victim": "sklearn"}
     assert next(iter(found.summary.solvers.values())).success_rate > 0
-    with pytest.raises(ValueError, match="cannot lend its slopes"):
+    with pytest.raises(ValueError, match="cannot provide gradients"):
         discotext.attack(mean_weight, (texts[:3], labels[:3]), "disco", candidates=FINDER, surrogate=mean_weight)
 
 
@@ -216,7 +216,7 @@ def test_a_run_without_a_surrogate_is_not_resumed_with_one_and_nothing_is_asked(
     labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
     discotext.attack(counted, (texts, labels), "greedy", candidates=FINDER, words=1, out=tmp_path / "r")
     number = len(asked)
-    with pytest.raises(ValueError, match="without a stand-in"):
+    with pytest.raises(ValueError, match="without a surrogate"):
         discotext.attack(counted, (texts, labels), candidates=FINDER, words=1, out=tmp_path / "r")
     assert len(asked) - number < 10
 

@@ -39,8 +39,9 @@ class TaskRunner:
     """
 
     def __init__(self, job: Job, inside: Inside | None = None) -> None:
-        assert job.model.tolerance is not None, "calibrate the job first"
-        self.job, self.tolerance, self.inside = job, job.model.tolerance, inside
+        tolerance = job.model.tolerance
+        assert tolerance is not None, "calibrate the job first"
+        self.job, self.tolerance, self.inside = job, tolerance, inside
         self._numbers: tuple[int, ...] | None = None
         self._space: Space | None = None
 
