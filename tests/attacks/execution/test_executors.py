@@ -57,12 +57,12 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(victim, tmp_path, make):
     assert untimed(again.records) == untimed(whole.records)
 
 
-def test_texts_on_which_the_victim_fails_hangs_or_kills_cost_those_texts_alone(victim, tmp_path, make, hanging_clock):
+def test_texts_on_which_the_victim_fails_hangs_or_kills_cost_those_texts_alone(victim, tmp_path, hanging_clock):
     whole = attacked(victim, ["greedy"]).records
     for what in ("broken", "hanging", "deadly"):
         (tmp_path / what).touch()
     # One worker, for to another that is at work the clock would jump, too.
-    found = attacked(victim, ["greedy"], executor=make(1, time_limit=5000.0)).records
+    found = attacked(victim, ["greedy"], executor=Processes(1, time_limit=5000.0)).records
     errors = {record.id: record.error for record in found if record.status == "failed"}
     assert set(errors) == {12, 21, 33}
     assert all(part in errors[text] for text, part in ((12, "too much"), (21, "5000 seconds"), (33, "died")))

@@ -43,16 +43,14 @@ TROUBLE = """
 """
 
 
-@pytest.mark.parametrize("labels", [True, False], ids=["labels", "no labels"])
-def test_the_first_texts_are_as_protected_as_the_others(tmp_path, hanging_clock, labels):
+def test_the_first_texts_are_as_protected_as_the_others(tmp_path, hanging_clock):
     """Whatever identifies, times, labels and calibrates the victim asks workers, whose deaths cost one text each."""
     (tmp_path / "victim.py").write_text(textwrap.dedent(TROUBLE))
     rows = [{"text": text, "label": label} for text, label in zip(TEXTS[:24], LABELS[:24], strict=True)]
     (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "lists.json").write_text('{"good": ["fine", "poor"], "bad": ["poor", "fine"]}')
     command = ["attack", f"py:{tmp_path / 'victim.py'}:scores", str(tmp_path / "data.jsonl"), "--solver", "greedy"]
-    command += ["--words", "1", "--synonyms", str(tmp_path / "lists.json"), "--without", "all"]
-    command += [] if labels else ["--unlabelled"]
+    command += ["--words", "1", "--synonyms", str(tmp_path / "lists.json"), "--without", "all", "--unlabelled"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert CliRunner().invoke(cli, [*command, "--out", str(whole)]).exit_code == 0
     (tmp_path / "trouble").touch()

@@ -12,11 +12,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 ray = pytest.importorskip("ray")
 
 from discotext.attacks.execution.ray import RayExecutor  # noqa: E402
 from discotext.attacks.run import perform  # noqa: E402
+from discotext.cli import cli  # noqa: E402
 from discotext.runs.folder import read_lines  # noqa: E402
 from tests.attacks.execution.conftest import LABELS, TEXTS, WORDS, as_job, at_work, attacked  # noqa: E402
 from tests.attacks.execution.test_executors import meanwhile  # noqa: E402
@@ -86,25 +88,29 @@ def test_a_node_that_comes_later_joins_in(cluster, victim, tmp_path):
     assert [line for line in said if "worker" in line][-2:] == ["1 of 2 workers", "2 workers on 2 machines"], said
 
 
+def run_command(*arguments):
+    """What a command prints as JSON, run in this process."""
+    done = CliRunner().invoke(cli, [str(one) for one in arguments])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
 def test_a_driver_killed_and_started_again_ends_with_the_same_records(cluster, second, victim, tmp_path):
     rows = "\n".join(f"{text}{more},{label}" for more in range(5) for text, label in zip(TEXTS, LABELS, strict=True))
     (tmp_path / "data.csv").write_text(f"text,label\n{rows}\n")
     (tmp_path / "lists.json").write_text(json.dumps(WORDS))
-    command = [sys.executable, "-m", "discotext", "compare", victim, tmp_path / "data.csv", "--solver", "greedy"]
-    command += ["--solver", "left-to-right", "--words", "1", "--synonyms", tmp_path / "lists.json", "--without", "all"]
-    done = subprocess.run([*command, "--out", tmp_path / "alone"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    more = ["--ray", cluster.address, "--out", str(tmp_path / "run")]
-    with subprocess.Popen([*command, *more], stderr=subprocess.DEVNULL) as process:
+    arguments = ["compare", victim, tmp_path / "data.csv", "--solver", "greedy", "--solver", "left-to-right"]
+    arguments += ["--words", "1", "--synonyms", tmp_path / "lists.json", "--without", "all", "--json"]
+    ray = ["--ray", cluster.address, "--out", tmp_path / "run"]
+    with subprocess.Popen([sys.executable, "-m", "discotext", *arguments, *ray], stderr=subprocess.DEVNULL) as process:
         records = tmp_path / "run" / "records.jsonl"
         while process.poll() is None and not (records.exists() and records.stat().st_size):
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
     before = records.read_bytes()
     assert 0 < before.count(b"\n") < 2 * 5 * len(TEXTS)
-    done = subprocess.run([*command, *more, "--json"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["solvers"]["greedy"]["attacked"] == 5 * len(TEXTS)
+    assert run_command(*arguments, *ray)["solvers"]["greedy"]["attacked"] == 5 * len(TEXTS)
+    run_command(*arguments, "--out", tmp_path / "alone")
     assert records.read_bytes().startswith(before)
     assert untimed(read_lines(tmp_path / "run")) == untimed(read_lines(tmp_path / "alone"))
 
