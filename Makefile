@@ -30,7 +30,7 @@ setup: $(VENV)/setup.stamp ## Create .venv with the package and the dependencies
 demo: setup ## Train a classifier, attack it and show the result (a minute)
 	@$(BIN)/discotext demo
 
-test: setup $(VENV)/test.stamp $(VENV)/kenlm.stamp lint ## Run all checks: style, types, tests (ten minutes on two cores)
+test: setup $(VENV)/test.stamp $(VENV)/kenlm.stamp lint ## Run all checks: style, types, tests (seven minutes on two cores)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 # KenLM is built from source; without a C++ compiler its tests are skipped.
