@@ -39,7 +39,6 @@ SOLVERS: dict[str, Solver] = {
     "beam of 32, left to right": PrefixBeam(width=32, per_change=False),
     "beam of 8 per number of changes": PrefixBeam(width=8),
     "`Disco`": Disco(),
-    "beam of 8 per number, then `Disco`": Disco(start=PrefixBeam(width=8)),
     "`Greedy`": Greedy(),
 }
 CELLS = {"n 20, no budget": (20, None), "n 20, at most 2 changes": (20, 2), "n 40, at most 5 changes": (40, 5)}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.random_networks import RandomNetworks
-from discotext.core.solution import Solution
+from discotext.core.problem import Solution
 from discotext.search.loop import solve
 from discotext.search.solver import Solver
 from discotext.solvers import SOLVERS, Disco, make_solver

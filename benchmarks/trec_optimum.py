@@ -39,8 +39,7 @@ from discotext import solve
 from discotext.core import Untargeted
 from discotext.core.objectives import predictions
 from discotext.core.oracle import Oracle
-from discotext.core.problem import Batch
-from discotext.core.solution import Solution
+from discotext.core.problem import Batch, Solution
 from discotext.core.wrappers import Chunked
 from discotext.data import load_data
 from discotext.data.examples import Examples

@@ -166,8 +166,8 @@ def untimed(records):
 
 
 def job_for(victim, data, solvers, **settings):
-    """The job of a call of `compare`, identified and calibrated."""
-    return Job.of(victim, data, solvers, Settings(**settings)).identify().calibrate()
+    """The job of a call of `compare`, identified."""
+    return Job.of(victim, data, solvers, Settings(**settings)).identify()
 
 
 def stop_after(units, error):

@@ -1,5 +1,7 @@
 """assert_robust: a regression test for robustness, inside a real run of pytest."""
 
+import random
+
 import pytest
 
 from discotext.testing import assert_robust
@@ -68,3 +70,18 @@ def test_the_command_that_shows_it_again_is_named_where_there_is_one(tmp_path, m
         assert_robust("py:my model.py:scores", "data.csv", at_least=0.9, words=[1, 2], limit=5, out="run")
     command = "discotext attack 'py:my model.py:scores' data.csv --words 1 --words 2 --limit 5"
     assert str(caught.value).splitlines()[-1].endswith(f": {command}")
+
+
+def test_a_model_that_contradicts_itself_does_not_pass():
+    rng = random.Random(0)
+
+    def unsteady(texts):
+        return [[value + rng.uniform(-3, 3) for value in row] for row in scores(texts)]
+
+    with pytest.warns(UserWarning, match="differently"), pytest.raises(AssertionError):
+        assert_robust(unsteady, (DATA[0] * 8, DATA[1] * 8), at_least=0.0, words=1)
+
+
+def test_a_misspelt_option_is_named():
+    with pytest.raises(TypeError, match="'at_leest'"):
+        assert_robust(scores, DATA, at_leest=0.65)

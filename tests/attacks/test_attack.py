@@ -16,7 +16,7 @@ import pytest
 
 from discotext import Candidates
 from discotext.attacks.attack import attack, compare
-from discotext.attacks.job import Job
+from discotext.attacks.job import Job, share_out
 from discotext.attacks.run import run
 from discotext.attacks.settings import Settings, parse_budgets, parse_shard
 from discotext.attacks.task import TaskRunner
@@ -129,9 +129,9 @@ def test_a_mean_over_nothing_is_none():
 
 
 def test_a_solver_that_is_not_in_the_run_is_named(result):
-    with pytest.raises(ValueError, match="no solver 'disco'; choose one of greedy, exact"):
+    with pytest.raises(ValueError, match=r"'disco'.*greedy, exact"):
         result.select("disco")
-    with pytest.raises(ValueError, match="no solver 'foo'"):
+    with pytest.raises(ValueError, match="'foo'"):
         result.p_value("greedy", "foo")
 
 
@@ -200,22 +200,22 @@ def test_an_interrupted_run_ends_with_the_same_records(tmp_path):
 
 def test_other_settings_into_the_same_folder_are_refused(tmp_path):
     attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
-    with pytest.raises(ValueError, match=r"other settings: seed was 0 and is now 1"):
+    with pytest.raises(ValueError, match=r"seed was 0"):
         attack(scores, data(), "greedy", out=tmp_path / "r", seed=1, **SETTINGS)
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match="not empty and is not a run folder"):
+    with pytest.raises(ValueError, match="not empty"):
         attack(scores, data(), "greedy", out=tmp_path / "foreign", **SETTINGS)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="is a file"):
+    with pytest.raises(ValueError, match="a file"):
         attack(scores, data(), "greedy", out=tmp_path / "file", **SETTINGS)
 
 
 def test_changed_data_or_another_victim_of_the_same_name_are_refused(tmp_path):
     attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
-    with pytest.raises(ValueError, match="other settings: texts was"):
+    with pytest.raises(ValueError, match="texts was"):
         attack(scores, data(seed=1), "greedy", out=tmp_path / "r", **SETTINGS)
-    with pytest.raises(ValueError, match="scores the first texts differently now"):
+    with pytest.raises(ValueError, match="differently"):
         attack(lambda texts: (-np.array(scores(texts))).tolist(), data(), "greedy", out=tmp_path / "r", **SETTINGS)
 
 
@@ -235,21 +235,21 @@ def test_shards_merge_into_the_run_that_was_not_sharded(tmp_path, parts):
 def test_shards_that_do_not_fit_are_refused(tmp_path):
     job = job_for(scores, data(), ["greedy"], **SETTINGS)
     run(take_part(job, 1, 2), tmp_path / "a")
-    with pytest.raises(ValueError, match=r"shard 2/2 is missing"):
+    with pytest.raises(ValueError, match=r"2/2"):
         merge([tmp_path / "a"], tmp_path / "m")
-    with pytest.raises(ValueError, match="give each once"):
+    with pytest.raises(ValueError, match="1/2"):
         merge([tmp_path / "a", tmp_path / "a"], tmp_path / "m")
     other = job_for(scores, data(), ["exact"], **SETTINGS)
     run(take_part(other, 2, 2), tmp_path / "b")
     with pytest.raises(ValueError, match="another job"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
-    with pytest.raises(ValueError, match="is not a run folder"):
+    with pytest.raises(ValueError, match="nowhere"):
         merge([tmp_path / "nowhere"], tmp_path / "m")
 
 
 @pytest.mark.parametrize("shard", ["2", "0/2", "3/2", "a/b", "1/", "/1"])
 def test_a_shard_is_i_of_n(shard):
-    with pytest.raises(ValueError, match="part i of n"):
+    with pytest.raises(ValueError, match="i/n"):
         parse_shard(shard)
 
 
@@ -267,12 +267,12 @@ def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_label
 
         again = load_data(tmp_path / f"a{ending}")
         assert list(again.texts) == [text for text, _ in rows]
-    with pytest.raises(ValueError, match=r"\.jsonl, \.csv or \.tsv"):
+    with pytest.raises(ValueError, match=r"\.jsonl"):
         write_examples(rows, tmp_path / "a.txt")
     (tmp_path / "r" / "summary.json").unlink()
     whole = (tmp_path / "r" / "records.jsonl").read_bytes()
     (tmp_path / "r" / "records.jsonl").write_bytes(b"".join(whole.splitlines(keepends=True)[:100]))
-    with pytest.warns(UserWarning, match="not finished: 100 of 300"):
+    with pytest.warns(UserWarning, match="100 of 300"):
         collect_examples(tmp_path / "r")
 
 
@@ -549,9 +549,9 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
 def test_a_p_value_is_of_one_budget_at_a_time():
     settings = {key: value for key, value in SETTINGS.items() if key not in ("budget", "words")}
     both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
-    with pytest.raises(ValueError, match="choose one, as budget=1"):
+    with pytest.raises(ValueError, match="budget=1"):
         both.p_value("greedy", "exact")
-    with pytest.raises(ValueError, match="budget is 3, but the run has 1, 2"):
+    with pytest.raises(ValueError, match=r"3.* 1, 2"):
         both.p_value("greedy", "exact", budget=3)
     for words in (1, 2):
         alone = compare(scores, data(), ["greedy", "exact"], words=words, **settings)
@@ -615,3 +615,13 @@ def test_describing_a_job_asks_the_victim_nothing():
     assert job.schedule.units
     assert job.identify() is job
     assert len(asked) == before
+
+
+def test_the_least_number_of_queries_that_is_named_suffices():
+    job = Job.of(scores, data(30), ["disco"], Settings(budget=0.2, candidates=FINDER))
+    with pytest.raises(ValueError, match="allow") as caught:
+        share_out(job, 10)
+    enough = int(str(caught.value).partition("allow ")[2].split()[0].replace(",", ""))
+    assert share_out(job, enough).max_queries == 3
+    with pytest.raises(ValueError, match=f"{enough:,}"):
+        share_out(job, enough - 1)

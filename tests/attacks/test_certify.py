@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import re
 import subprocess
 import sys
 
@@ -168,7 +169,7 @@ def test_a_run_can_be_interrupted_resumed_and_reported(tmp_path, synonyms):
     ]
     page = make_page(read)
     assert "What is proved" in page
-    assert "The worst case is known exactly" in page or "The worst case lies between" in page
+    assert re.search("worst case (is known|lies between)", page)
     assert "changed words" in page
 
 
@@ -187,7 +188,6 @@ def test_on_the_command_line(tmp_path, synonyms):
     done = run_cli("certify", f"py:{model}:scores", str(data), *common, "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
     assert "certified" in done.stdout
-    assert "What is certified: this model" in done.stdout
     done = run_cli("certify", f"py:{model}:scores", str(data), *common, "--json", "--passes", "50")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["budget"] for line in lines] == [1, 2]
@@ -213,7 +213,7 @@ def test_a_flipped_text_is_kept_where_the_proof_that_fewer_words_do_not_fails():
     from dataclasses import replace
 
     from discotext.attacks.proof import _conclude
-    from discotext.core.solution import Solution, Status
+    from discotext.core.problem import Solution, Status
 
     flipped = Solution(np.array([1, 1]), 1.0, -1.0, Status.REACHED, 5, 2, 0.1, 0.1)
     failed = replace(flipped, choice=np.zeros(2), score=-1.0, status=Status.FAILED, error="no", forwards=3)

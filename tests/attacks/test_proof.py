@@ -30,7 +30,7 @@ class Noisy:
 
 
 def test_a_victim_that_answers_at_random_is_warned_of():
-    with pytest.warns(UserWarning, match=rf"{SENTENCE} (\d+) of (\d+) texts; its figures cannot be relied on"):
+    with pytest.warns(UserWarning, match=rf"{SENTENCE} (\d+) of (\d+) texts"):
         result = discotext.attack(Noisy(2.0), (TEXTS * 4, [0] * 24), words=2)
     figures = result.summary.solvers["disco"]
     assert figures.unstable > 0
@@ -60,7 +60,6 @@ def test_the_commands_say_so(command, tmp_path, monkeypatch):
     done = CliRunner().invoke(cli, [command, "py:noisy.py:scores", "d.jsonl", "--words", "2", *more])
     assert done.exit_code == 0, done.output
     assert f"discotext: {SENTENCE}" in done.stderr
-    assert "cannot be relied on" in done.stderr
     assert ("Nothing is certified" in done.stdout) == (command == "certify")
 
 

@@ -144,6 +144,9 @@ def test_examples_are_the_texts_with_the_fewest_changes_each_once(result, severa
     assert len({one.record.id for one in several.examples(99)}) == len(several.examples(99)) == 3
     nothing = discotext.attack(scores, (TEXTS, LABELS), "exact", words=0).examples()
     assert (repr(nothing), nothing._repr_html_()) == ("no text was flipped", "<p>No text was flipped.</p>")
+    for wrong in (0, -1, 2.5):
+        with pytest.raises(ValueError, match=f"{wrong}; choose"):
+            result.examples(wrong)
 
 
 def test_a_long_text_is_shown_around_its_changes(result):

@@ -16,7 +16,8 @@ from discotext.runs.coverage import measure_english
 from discotext.text.candidates import make_candidates
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
-from discotext.victims.victim import evaluate, measure_tolerance
+from discotext.victims.victim import TOGETHER, evaluate
+from discotext.victims.victim import measure_tolerance as measure
 
 FINDER = d.Candidates(SynonymList({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
 WORDS = {"good": 2.0, "fine": 1.0, "poor": -1.0, "weak": -0.5, "bad": -2.0}
@@ -29,6 +30,11 @@ def margin(text):
 
 def scores(texts):
     return [[-margin(text), margin(text)] for text in texts]
+
+
+def measure_tolerance(victim, texts):
+    ask = partial(evaluate, victim)
+    return measure(ask, texts, ask(texts[:TOGETHER]))
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -107,7 +113,7 @@ def test_a_filter_that_refuses_nearly_everything_is_named():
 
     knows_little.vocabulary = {"film", "a", "good", "bad"}
     data = (["a good film of the best", "it is a bad film"], [1, 0])
-    with pytest.warns(UserWarning, match=r"the filter unknown-to-victim refused (\d+) of \1 candidates"):
+    with pytest.warns(UserWarning, match=r"(\d+) of \1 candidates"):
         found = d.attack(knows_little, data, "exact", candidates=FINDER)
     assert set(found.summary.refused) == {"unknown-to-victim"}
     assert found.summary.solvers["exact"].optimal is None
@@ -180,7 +186,7 @@ def test_the_tolerance_follows_the_precision_of_the_scores(precision, least, mos
         rows = np.stack([np.random.default_rng(len(text)).normal(size=300) for text in texts]).astype(precision)
         return rows @ weights
 
-    found = measure_tolerance(partial(evaluate, FunctionVictim(linear)), [f"{'x' * length}" for length in range(1, 30)])
+    found = measure_tolerance(FunctionVictim(linear), [f"{'x' * length}" for length in range(1, 30)])
     assert least < found < most
 
 
@@ -188,11 +194,11 @@ def test_the_noise_of_company_widens_the_tolerance():
     def noisy(texts):
         return [[1.0 + 1e-4 * len(texts), 0.0] for _ in texts]
 
-    assert measure_tolerance(partial(evaluate, FunctionVictim(noisy)), ["a", "b", "c"]) == pytest.approx(4 * 2e-4)
+    assert measure_tolerance(FunctionVictim(noisy), ["a", "b", "c"]) == pytest.approx(4 * 2e-4)
     # A victim that answers at random is not merely inexact.
     rng = np.random.default_rng(0)
     random = FunctionVictim(lambda texts: rng.normal(size=(len(texts), 2)))
-    wild = measure_tolerance(partial(evaluate, random), ["a", "b", "c"])
+    wild = measure_tolerance(random, ["a", "b", "c"])
     assert wild < 0.03
 
 

@@ -81,20 +81,17 @@ def run_in_terminal(line, columns, cwd):
     return shown.decode()
 
 
-@pytest.mark.parametrize("command", ["attack", "compare", "certify"])
-def test_a_table_shows_the_columns_that_fit_a_terminal_and_all_of_them_elsewhere(folder, command):
-    solvers = ["--solver", "greedy", "--solver", "random"] if command == "compare" else []
-    whole = run("films.csv", *solvers, command=command).stdout
-    heading = next(line for line in whole.splitlines() if line.startswith(("solver", "budget")))
-    names = re.split(r" {2,}", heading.strip())
+def test_a_terminal_gets_the_columns_that_fit_and_colours_and_other_output_all_columns(folder):
+    whole = run("films.csv").stdout
+    names = re.split(r" {2,}", next(line for line in whole.splitlines() if line.startswith("solver")))
     assert all(define(name) is not None for name in names)
-    line = [command, "py:everyday_model.py:scores", "films.csv", *solvers, "--synonyms", "synonyms.json"]
-    narrow = run_in_terminal([*line, "--words", "1"], 80, folder)
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", narrow).replace("\r", "").splitlines()
-    table = next(line for line in shown if line.startswith(("solver", "budget")))
-    hidden = " ".join(shown).partition("a wider terminal also shows: ")[2]
-    assert len(table) <= 80
-    kept = re.split(r" {2,}", table.strip())
+    line = ["attack", "py:everyday_model.py:scores", "films.csv", "--synonyms", "synonyms.json", "--words", "1"]
+    shown = run_in_terminal(line, 80, folder)
+    assert "\x1b[9;31mgood\x1b[0m \x1b[1;32mfine\x1b[0m" in shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown).replace("\r", "").splitlines()
+    assert max(map(len, plain)) <= 80
+    kept = re.split(r" {2,}", next(line for line in plain if line.startswith("solver")).strip())
+    hidden = " ".join(plain).partition("a wider terminal also shows: ")[2]
     assert 3 < len(kept) < len(names)
     assert all(name in kept or name in hidden for name in names)
 
@@ -115,14 +112,6 @@ def test_three_flipped_texts_follow_an_attack_with_names_of_classes(folder):
     assert "text 0: positive → negative, 1 of 3 words changed\nA [good → fine] film" in shown
     assert shown.count("words changed\n") == 2  # the data has each text five times, and two of them flip
     assert "words changed" not in run("films.csv", "--json").stdout
-
-
-def test_in_a_terminal_the_changed_words_are_coloured_and_lines_fit(folder):
-    line = ["attack", "py:everyday_model.py:scores", "films.csv", "--synonyms", "synonyms.json", "--words", "1"]
-    shown = run_in_terminal(line, 60, folder)
-    assert "\x1b[9;31mgood\x1b[0m \x1b[1;32mfine\x1b[0m" in shown
-    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
-    assert all(len(row.rstrip("\r")) <= 60 for row in plain.split("\n"))
 
 
 def test_a_text_is_painted_whatever_it_contains():
@@ -148,7 +137,6 @@ def test_one_text_is_attacked_and_shown_before_and_after(folder):
     assert "A [good → fine] film of mice" in shown
     assert "after:\nA fine film of mice" in shown
     assert re.search(r"positive +0\.600 +0\.480", shown)
-    assert "Flipped to negative by 1 changed word" in shown
     assert "1 of 5 words changed, 1 allowed" in shown
     assert re.search(r"good: (great|fine) 0\.\d\d, (great|fine) 0\.\d\d", shown)
 
@@ -190,14 +178,6 @@ def test_wrong_command_lines_get_one_sentence(folder, arguments, status, said):
 def test_a_text_without_candidates_says_so(folder):
     shown = run("--text", "Mice and men").stdout
     assert "Not flipped: none of its words has a candidate." in shown
-    assert "no word of it has a candidate" in shown
-
-
-def test_a_victim_that_fails_on_the_text_is_reported_in_one_sentence(folder):
-    done = run("--text", "A good film", victim="py:everyday_model.py:broken")
-    assert done.exit_code == 1
-    assert "no such weight" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(("least", "status"), [("0", 0), ("0.25", 0), ("0.2501", 4), ("1", 4)])

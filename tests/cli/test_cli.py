@@ -1,6 +1,6 @@
 """The command line as a user meets it."""
 
-import os
+import json
 import re
 import shlex
 import subprocess
@@ -8,26 +8,22 @@ import sys
 
 import click
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from discotext import __version__
 from discotext.cli import COMMANDS, SECTIONS, cli, names
 from discotext.cli.help import REMOVED, GroupedOption
-from discotext.cli.options import complete_names
 from discotext.cli.output import write_json
 from discotext.data.registry import DATASETS
 from discotext.decoding.decode import PATH_SOLVERS
 from discotext.solvers import SOLVERS
 from discotext.text.candidates import SOURCES, SWITCHES
+from tests.attacks.test_attack import LISTS, data
 
 PAGES = ["", *COMMANDS]  # the help pages: that of the group, and one for each command
 # English that no other tool speaks, and words that the vocabulary has replaced.
 ODD = re.compile(r"unless told|turned|of all chance|who tells|so many|taking back|is told|are told", re.IGNORECASE)
-
-
-def discotext(*arguments: str) -> subprocess.CompletedProcess[str]:
-    code = "from discotext.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
 
 
 def page(name: str, columns: int = 100) -> str:
@@ -142,34 +138,15 @@ def test_names_of_networks_are_those_that_are_accepted():
     assert tuple(BUDGETS) == names.PAPER_DATASETS
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_help_loads_nothing_heavy(name):
-    code = "import atexit, sys\natexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
-    code += "from discotext.cli import main; main()"
-    line = [sys.executable, "-c", code, *([name] if name else []), "--help"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert not set(done.stderr.split()) & {"torch", "numpy", "rich", "transformers", "sklearn", "ray", "safetensors"}
+def test_help_loads_nothing_heavy():
+    code = "import sys\nfrom click.testing import CliRunner\nfrom discotext.cli import COMMANDS, cli\n"
+    code += "for name in COMMANDS:\n    assert CliRunner().invoke(cli, [name, '--help']).exit_code == 0\n"
+    code += "print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {"torch", "numpy", "rich", "transformers", "sklearn", "ray", "safetensors"}
 
 
 # --- completion
-
-
-def complete(*words: str) -> list[str]:
-    """What the shell would offer for the last word."""
-    done = subprocess.run(
-        [sys.executable, "-c", "from discotext.cli import main; main()"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            "_DISCOTEXT_COMPLETE": "bash_complete",
-            "COMP_WORDS": " ".join(["discotext", *words]),
-            "COMP_CWORD": str(len(words)),
-        },
-    )
-    return done.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -189,27 +166,18 @@ def complete(*words: str) -> list[str]:
     ],
 )
 def test_names_complete_with_tab(words, offered):
-    assert complete(*words) == offered
-
-
-def test_a_name_completes_as_it_is_spelt():
-    spelt = ("disco-high", "disco_high", "disco")
-    assert [[one.value for one in complete_names(("disco-high",), text)] for text in spelt] == [
-        ["disco-high"], ["disco_high"], ["disco-high"]
-    ]  # fmt: skip
+    *before, last = words
+    found = BashComplete(cli, {}, "discotext", "_DISCOTEXT_COMPLETE").get_completions(before, last)
+    assert [f"{one.type},{one.value}" for one in found] == offered
 
 
 # --- running
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["dmeo"], ["optima"], ["data", "--nonsense"], ["data", "trec", "extra"]],
-)
-def test_a_wrong_command_line_ends_in_2_without_a_traceback(arguments):
-    done = discotext(*arguments)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("arguments", [["dmeo"], ["optima"], ["data", "--nonsense"], ["data", "trec", "extra"]])
+def test_a_wrong_command_line_ends_in_2(arguments):
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 2
     assert "Error: " in done.stderr
 
 
@@ -244,3 +212,48 @@ def test_a_removed_option_is_answered_with_the_way_now(name):
     found = CliRunner().invoke(cli, ["attack", "victim", "movie_reviews", name, "1"])
     assert found.exit_code == 2
     assert f"{name} is gone: {REMOVED[name]}" in " ".join(found.output.split())
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (0, " before the first record was saved in run; repeat the command to start again"),
+        (40, "; completed work is saved in run: repeat the command to resume"),
+    ],
+)
+def test_a_victim_that_is_of_no_use_any_more_says_what_is_saved(tmp_path, monkeypatch, calls, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"gone_{calls}.py").write_text(
+        "from tests.attacks.test_attack import scores\n"
+        "asked = []\n"
+        "def gone(texts):\n"
+        "    asked.append(1)\n"
+        f"    return scores(texts)[:-1] if len(asked) > {calls} and len(texts) > 1 else scores(texts)\n"
+    )
+    texts, labels = data(200)
+    rows = [json.dumps({"text": text, "label": label}) for text, label in zip(texts, labels, strict=True)]
+    (tmp_path / "films.jsonl").write_text("\n".join(rows))
+    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
+    line = ["attack", f"py:gone_{calls}.py:gone", "films.jsonl", "--synonyms", "lists.json", "--solver", "beam"]
+    done = CliRunner().invoke(cli, [*line, "--budget", "0.5", "--out", "run"])
+    assert done.exit_code == 1
+    assert done.stderr.endswith(f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["py:m.py:scores", "reviws.csv"], "there is no file reviws.csv; did you mean reviews.csv?"),
+        (["py:m.py:scores", "imbd"], "'imbd' is neither a data set (imdb, ag_news, trec, movie_reviews) nor"),
+        (["py:m.py:scores", "imbd"], "did you mean imdb?"),
+        (["reviews.csv", "model.skops"], "model.skops is a model, but DATA is expected there; give VICTIM first"),
+    ],
+)
+def test_near_names_and_exchanged_arguments_are_pointed_out(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text("def scores(texts):\n    return [[0.0, 1.0] for _ in texts]\n")
+    (tmp_path / "reviews.csv").write_text("text,label\ngood,1\n")
+    (tmp_path / "model.skops").write_bytes(b"")
+    done = CliRunner().invoke(cli, ["attack", *arguments])
+    assert done.exit_code == 1
+    assert said in done.stderr

@@ -6,8 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext.core import gain_model
-from discotext.core.gain_model import DISTRUST, INTERACTION, MOST, NOISE, OPTIMISM, SHARED, WEIGHT, GainModel
-from discotext.core.learning_oracle import LearningOracle
+from discotext.core.gain_model import (
+    DISTRUST,
+    INTERACTION,
+    MOST,
+    NOISE,
+    OPTIMISM,
+    SHARED,
+    WEIGHT,
+    GainModel,
+    LearningOracle,
+)
 from discotext.core.oracle import find_free_gradients
 from discotext.core.problem import Batch, Problem
 from discotext.core.wrappers import Counted

@@ -146,7 +146,7 @@ def test_the_forwards_of_records_are_the_texts_a_service_was_sent(monkeypatch, b
         victim = HttpVictim(service.url, batch=5)
         examples = make_examples((texts, ["pos"] * 12), names=victim.labels)
         victim.scores(["warm"])
-        # What is asked to identify and calibrate the victim stands in no record.
+        # What is asked to identify the victim stands in no record.
         job = job_for(victim, examples, [solver], budget=0.4, candidates=FINDER)
         service.texts.clear()
         found = run(job)

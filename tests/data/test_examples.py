@@ -195,7 +195,7 @@ def make_unlabelled(place, form, texts):
 @pytest.mark.parametrize("form", ["list", "file", "column"])
 def test_without_labels_the_predictions_are_the_labels_and_that_is_said(tmp_path, form):
     data, victim = make_unlabelled(tmp_path, form, TEXTS), load_victim(Counted())
-    with pytest.warns(UserWarning, match="4 texts have no labels"):
+    with pytest.warns(UserWarning, match="4 texts"):
         found = load_examples(victim, data, Columns(unlabelled=form == "column"))
     assert found.labels.tolist() == [1, 0, 0, 1]
     if form == "column":
@@ -210,11 +210,11 @@ def test_without_labels_the_predictions_are_the_labels_and_that_is_said(tmp_path
 def test_a_sample_of_texts_without_labels_is_taken_before_the_victim_is_asked(tmp_path, form):
     texts = [f"An awful film of {number} mice" if number % 3 else f"A fine film {number}" for number in range(100)]
     counted, data = Counted(), make_unlabelled(tmp_path, form, texts)
-    with pytest.warns(UserWarning, match="7 texts have no labels"):
+    with pytest.warns(UserWarning, match="7 texts"):
         found = load_examples(load_victim(counted), data, Columns(unlabelled=form == "column"), limit=7, seed=3)
     assert (len(found), found.asked, counted.asked) == (7, 7, 7)
     assert found.labels.tolist() == [int("fine" in text) for text in found.texts]
-    with pytest.warns(UserWarning, match="100 texts have no labels"):
+    with pytest.warns(UserWarning, match="100 texts"):
         whole = load_examples(load_victim(counted), data, Columns(unlabelled=form == "column"))
     places = [whole.texts.index(text) for text in found.texts]
     assert places == sorted(places)
@@ -228,7 +228,7 @@ def test_any_sequence_of_strings_is_texts_without_labels(make):
     texts = TEXTS
     if isinstance(make, str):
         texts = pytest.importorskip("pandas").Series(TEXTS, index=[7, 7, 3, 1], dtype=make)
-    with pytest.warns(UserWarning, match="4 texts have no labels"):
+    with pytest.warns(UserWarning, match="4 texts"):
         result = discotext.attack(Counted(), texts if isinstance(make, str) else make(TEXTS), "greedy", words=1)
     assert [(record.text, record.label) for record in result.records] == list(zip(TEXTS, [1, 0, 0, 1], strict=True))
 
@@ -261,3 +261,10 @@ def test_queries_for_labels_are_part_of_all_queries():
     with pytest.raises(ValueError, match="allow 424"):  # 24 once, 100 for labels, and 3 for each text
         discotext.attack(counted, data, words=1, surrogate="none", total_queries=400)
     assert counted.asked == 0
+
+
+def test_columns_may_be_named_in_python():
+    frame = pytest.importorskip("pandas").DataFrame({"Kommentar": TEXTS, "Urteil": [1, 0, 0, 1]})
+    for call in (discotext.attack, discotext.certify):
+        result = call(Counted(), frame, text_column="Kommentar", label_column="Urteil", words=1)
+        assert [(record.text, record.label) for record in result.records] == list(zip(TEXTS, [1, 0, 0, 1], strict=True))

@@ -168,6 +168,14 @@ def test_wrong_settings_are_refused_before_any_work(settings, value):
         discotext.decode([Network.of("1", [["x", "y"]] * 10)], **settings)
 
 
+@pytest.mark.parametrize("solver", ["disco", "disco-proximal", "disco-adam"])
+@pytest.mark.parametrize("kind", [OnlySequential, OnlyWhole])
+def test_a_solver_with_gradients_works_under_n_gram_models_alone(kind, solver):
+    with pytest.raises(ValueError, match="needs gradients, which only n-gram models give"):
+        discotext.decode([SPOKEN], [kind(TRIGRAM)], solver=solver)
+    assert discotext.decode([SPOKEN], [TRIGRAM], solver=solver)[0].score > -math.inf
+
+
 def test_a_decoder_is_used_for_many_calls_and_tells_how_far_it_is():
     decoder, told = Decoder([TRIGRAM]), []
     whole = decoder([SPOKEN] * 130, watch=lambda done, total: told.append((done, total)))

@@ -4,9 +4,11 @@ import importlib.util
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
+from discotext.cli import cli  # noqa: E402
 from discotext.models.model import SequentialModel, Token, make_sentence  # noqa: E402
 from discotext.models.registry import load_language_model  # noqa: E402
 from tests.tiny_models import byte_pairs, word_pieces  # noqa: E402
@@ -191,6 +193,13 @@ def test_models_are_loaded_by_name(tmp_path, masked):
     loaded = load_language_model(f"hf:{tmp_path / 'causal'}")
     assert loaded.score(sentence) == pytest.approx(causal.score(sentence), abs=1e-4)
     assert load_language_model(f"masked:{tmp_path / 'masked'}").knows("dog")
+    (tmp_path / "nets.jsonl").write_text('{"id": "1", "positions": [["the"], ["dog", "cat"]]}')
+    for name in ("hf:causal", "masked:masked"):
+        kind, folder = name.split(":")
+        given = [str(tmp_path / "nets.jsonl"), "--lm", f"{kind}:{tmp_path / folder}", "--solver", "disco"]
+        result = CliRunner().invoke(cli, ["decode", *given])
+        assert result.exit_code == 1
+        assert "n-gram" in result.stderr
 
 
 @pytest.mark.parametrize(

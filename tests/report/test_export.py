@@ -20,7 +20,7 @@ def test_the_command_prints_tables_and_says_where_the_page_is(run, tmp_path):
     done = invoke(run)
     assert done.exit_code == 0
     assert len(re.findall(r"^solver +before +after", done.stdout, re.MULTILINE)) == 2
-    assert f"wrote {run / 'report.html'}" in done.stderr
+    assert str(run / "report.html") in done.stderr
     elsewhere = tmp_path / "other.html"
     invoke(run, "--html", elsewhere, "--solver", "disco")
     assert "greedy" not in elsewhere.read_text(encoding="utf-8")
@@ -59,4 +59,4 @@ def test_an_unfinished_run_is_reported_as_far_as_it_is(tmp_path):
     done = invoke(path)
     assert "5 of 36 records" in done.stderr
     assert "greedy" not in done.stdout
-    assert "5 of 36 records are there" in (path / "report.html").read_text(encoding="utf-8")
+    assert "5 of 36" in (path / "report.html").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import stat
 import subprocess
@@ -298,10 +299,9 @@ def test_a_device_stays_a_device(tmp_path):
 
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path):
-    with pytest.raises(ValueError, match="cannot be written: is a directory"):
-        write_atomically(tmp_path, "x")
-    with pytest.raises(ValueError, match="cannot be written: no such file"):
-        write_atomically(tmp_path / "nowhere" / "x", "x")
+    for path in (tmp_path, tmp_path / "nowhere" / "x"):
+        with pytest.raises(ValueError, match=re.escape(f"{path} ")):
+            write_atomically(path, "x")
 
 
 # --- what is no run

@@ -34,6 +34,6 @@ def test_a_merge_does_not_write_over_other_records(shards, tmp_path):
     path = tmp_path / "whole" / "records.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[1:]))
-    with pytest.raises(ValueError, match="holds other records already"):
+    with pytest.raises(ValueError, match="other records"):
         merge(shards, tmp_path / "whole")
     assert path.read_bytes() == b"".join(lines[1:])

@@ -67,7 +67,7 @@ def test_what_is_missing_is_named_and_what_a_newer_version_adds_is_ignored():
     raw = EMPTY_RECORD.as_dict()
     # Earlier versions had models judge the texts.
     assert Record.from_dict(raw | {"invented": 1, "similarity": 0.5, "perplexity": 20.0}) == EMPTY_RECORD
-    with pytest.raises(ValueError, match="there is no 'status'"):
+    with pytest.raises(ValueError, match="'status'"):
         Record.from_dict({key: value for key, value in raw.items() if key != "status"})
     # Keys that version 0.1 did not write have defaults.
     old = {key: value for key, value in raw.items() if key not in ("tied", "tolerance", "refused", "unit")}

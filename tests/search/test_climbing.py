@@ -5,13 +5,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.random_networks import RandomNetworks
+from hypothesis import given
+from hypothesis import strategies as st
 
-from discotext import solve
+from discotext import Batch, solve
+from discotext.core.problem import random_choices
 from discotext.core.wrappers import Chunked, Counted
-from discotext.search.climbing import Allowance, Climbers, Places, climb, measure_swaps, slopes_at, survey
-from discotext.search.solver import Search, drive
-from discotext.search.tuning import DEFAULT
+from discotext.search.climbing import (
+    Allowance,
+    Climbers,
+    Places,
+    best_moves,
+    climb,
+    gradients_at,
+    measure_swaps,
+    survey,
+)
+from discotext.search.solver import DEFAULT, Search, drive
 from discotext.solvers import Disco, Exact, Greedy
+from tests.conftest import problems
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +100,11 @@ def test_slopes_are_taken_at_the_choice_or_a_little_off_it(networks):
     layout = networks.batch
     one_hot = layout.one_hot(at.choices)
     _, plain = networks.relaxed(at.problems, one_hot)
-    np.testing.assert_allclose(slopes_at(networks, at, layout, 0.0), plain)
+    np.testing.assert_allclose(gradients_at(networks, at, layout, 0.0), plain)
     mixture = (1 - DEFAULT.smoothing) * one_hot + DEFAULT.smoothing / layout.counts[layout.position_of]
     np.testing.assert_allclose(np.add.reduceat(mixture, layout.starts), 1.0)
     _, off = networks.relaxed(at.problems, mixture)
-    np.testing.assert_allclose(slopes_at(networks, at, layout, DEFAULT.smoothing), off)
+    np.testing.assert_allclose(gradients_at(networks, at, layout, DEFAULT.smoothing), off)
     assert not np.allclose(plain, off)
 
 
@@ -132,3 +144,54 @@ def test_passes_go_to_problems_that_are_near_their_goal():
     assert passes[hopeless].mean() < 0.6 * passes[close].mean()
     greedy = solve(networks.batch, networks, Greedy(), goal=goal)
     assert sum(one.reached for one in found) >= sum(one.reached for one in greedy)
+
+
+def moves_by_hand(problem, choice, slopes):
+    """Every move within budget with its first-order gain: swaps, ways back, and exchanges."""
+    starts = np.cumsum([0, *problem.counts])
+    changed = [i for i, c in enumerate(choice) if c]
+    room = len(changed) < problem.budget
+    gain = {
+        (i, j): slopes[starts[i] + j] - slopes[starts[i] + choice[i]]
+        for i, k in enumerate(problem.counts)
+        for j in range(k)
+    }
+    found = {}
+    for (i, j), value in gain.items():
+        moved = list(choice)
+        moved[i] = j
+        if j == choice[i]:
+            continue
+        if choice[i] or (room and j):
+            found[tuple(moved)] = value
+        elif j:
+            for out in changed:
+                exchanged = list(moved)
+                exchanged[out] = 0
+                found[tuple(exchanged)] = value + gain[out, 0]
+    return found
+
+
+@given(st.lists(problems(5, 3), min_size=1, max_size=4), st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_the_moves_proposed_are_the_best_there_are(listed, seed, count):
+    # With three candidates at most, the two best of each position that are no original are all there are.
+    rng = np.random.default_rng(seed)
+    batch = Batch.of(listed)
+    choices = random_choices(batch, rng)
+    slopes = rng.normal(size=batch.candidates)
+    moves = best_moves(batch, choices, slopes, count, 8)
+    moved = moves.apply(choices)
+    assert not batch.take(moves.rows).infeasible(moved).any()
+    assert (np.diff(moves.rows) >= 0).all()
+    for row, problem in enumerate(listed):
+        own = slopes[batch.first_candidate[row] : batch.first_candidate[row + 1]]
+        every = moves_by_hand(problem, choices[row, : len(problem)].tolist(), own)
+        proposed = [tuple(m[: len(problem)]) for m in moved[moves.rows == row].tolist()]
+        assert len(set(proposed)) == len(proposed) == min(count, len(every))
+        values = [every[move] for move in proposed]
+        np.testing.assert_allclose(values, sorted(every.values(), reverse=True)[:count])
+
+
+def test_a_row_without_positions_has_no_moves():
+    batch = Batch.of([])
+    assert len(best_moves(batch, batch.originals(), np.empty(0), 5, 8)) == 0

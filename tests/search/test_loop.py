@@ -12,7 +12,7 @@ from discotext.core.problem import count_changes
 from discotext.core.wrappers import Cached, Counted
 from discotext.search import Proposal, Search, Solver, Stop
 from discotext.search.pruning import MANY, Kept, exchange_down, prune, undo_singly
-from discotext.search.tuning import DEFAULT
+from discotext.search.solver import DEFAULT
 from discotext.solvers import Disco, DiscoAdam, Exact, GradientGreedy, Greedy, LeftToRight, Random, RankedGreedy
 from discotext.theory import subset_sum
 from tests.conftest import Quadratic, Table
@@ -31,7 +31,7 @@ def test_needs_are_checked_before_any_work(solver):
         solve(batch, oracle, solver)
     with pytest.raises(TypeError, match="deletions"):
         solve(batch, oracle, RankedGreedy(rank="deletion"))
-    with pytest.raises(TypeError, match="no method `score"):
+    with pytest.raises(TypeError, match="score"):
         solve(batch, object(), Greedy())
     assert not asked
 
@@ -145,14 +145,15 @@ def test_exchanging_finds_fewer_changes_than_undoing_alone():
     assert count_changes(fewer).sum() < count_changes(alone).sum()
 
 
-def test_limits_on_forwards_are_kept_to_the_last_one():
+@pytest.mark.parametrize("stop", [*(Stop(forwards=limit) for limit in (1, 2, 7, 30)), Stop(backwards=4)], ids=str)
+def test_limits_are_kept_to_the_last_one(stop):
     batch = Batch.of([Problem((4,) * 6, 3)] * 3)
-    for limit in (1, 2, 7, 30):
-        for solution in solve(batch, Quadratic(batch), Greedy(), stop=Stop(forwards=limit)):
-            assert solution.forwards <= limit
-            assert np.isfinite(solution.score)
-            if limit < 30:
-                assert solution.status is Status.STOPPED
+    solver = Greedy() if stop.backwards is None else Disco(enumerate=False)
+    for solution in solve(batch, Quadratic(batch), solver, stop=stop):
+        assert solution.forwards <= (stop.forwards or np.inf)
+        assert solution.backwards <= (stop.backwards or np.inf)
+        assert np.isfinite(solution.score)
+        assert solution.status is Status.STOPPED or stop.forwards == 30
 
 
 @pytest.mark.parametrize("bounds", [True, False])
@@ -167,13 +168,6 @@ def test_a_search_that_was_cut_off_proves_nothing(bounds):
                 assert solution.status is Status.IMPOSSIBLE  # no score is above 0, which the first bound knows
             elif solution.forwards < full.forwards:
                 assert solution.status is Status.STOPPED
-
-
-def test_limits_on_backwards_are_kept():
-    batch = Batch.of([Problem((4,) * 6, 3)] * 3)
-    for solution in solve(batch, Quadratic(batch), Disco(enumerate=False), stop=Stop(backwards=4)):
-        assert solution.backwards <= 4
-        assert solution.status is Status.STOPPED
 
 
 class Clock:
@@ -275,7 +269,7 @@ def test_an_infeasible_proposal_is_the_solvers_fault_and_named():
         def propose(self, batch, oracle, search):
             yield Proposal(np.array([0]), np.ones((1, 2), dtype=np.int32), np.array([99.0]))
 
-    with pytest.raises(RuntimeError, match=r"Cheat proposed \[1, 1\] for problem 0"):
+    with pytest.raises(RuntimeError, match=r"Cheat .*\[1, 1\]"):
         solve(batch, additive(batch), Cheat())
 
 
@@ -283,17 +277,12 @@ def test_an_oracle_broken_for_everything_fails_every_problem_without_a_traceback
     batch = Batch.of([Problem((2, 2), 1)] * 3)
 
     def broken(problem, choice):
-        raise OSError("no model")
+        raise OSError("gone")
 
-    with pytest.warns(UserWarning, match="failed on every problem; the first: .*OSError: no model"):
+    with pytest.warns(UserWarning, match="OSError: gone"):
         solutions = solve(batch, FunctionOracle(batch, broken), Greedy())
     assert [solution.status for solution in solutions] == [Status.FAILED] * 3
-    assert all("OSError: no model" in solution.error for solution in solutions)
-
-
-def test_an_empty_batch_has_no_solutions():
-    batch = Batch.of([])
-    assert solve(batch, additive(batch), Greedy()) == []
+    assert all("OSError: gone" in solution.error for solution in solutions)
 
 
 def test_who_watches_sees_problems_leave():
@@ -306,17 +295,12 @@ def test_who_watches_sees_problems_leave():
     assert seen[-1] == (10, 10)
 
 
-def test_seconds_add_up_to_the_whole():
+def test_seconds_add_up_to_the_whole_and_those_inside_the_oracle_are_told_apart():
     networks, clock = RandomNetworks(range(30)), Clock(step=0.25)
     solutions = solve(networks.batch, networks, Greedy(), stop=Stop(clock=clock))
     whole = clock.now - 0.25  # from the first look at the clock to the last
     assert sum(solution.seconds for solution in solutions) == pytest.approx(whole)
-
-
-def test_seconds_inside_the_oracle_are_told_apart():
-    batch = Batch.of([Problem((3, 3), 2)] * 2)
-
-    clock, asked = Clock(), []
+    batch, clock, asked = Batch.of([Problem((3, 3), 2)] * 2), Clock(), []
 
     def slow(problem, choice):
         clock.now += 0.5
@@ -347,10 +331,6 @@ def test_a_wrong_call_of_solve_says_what_would_be_right(arguments, goal, words):
     with pytest.raises((TypeError, ValueError)) as caught:
         solve(*arguments(batch, additive(batch)), goal=goal)
     assert words in str(caught.value)
-
-
-def test_every_status_is_a_sentence():
-    assert all(status.value.endswith(".") and " " in status.value for status in Status)
 
 
 def test_repeated_choices_cost_nothing():

@@ -7,7 +7,7 @@ from discotext.core.problem import count_changes
 from discotext.core.wrappers import Counted
 from discotext.search import Search
 from discotext.search.pruning import Kept, prune
-from discotext.search.tuning import DEFAULT
+from discotext.search.solver import DEFAULT
 
 
 class Additive:

@@ -6,16 +6,13 @@ from benchmarks.random_networks import RandomNetworks
 
 from discotext import Batch, Problem, solve
 from discotext.core import Status
-from discotext.decoding.paths import PrefixBeam
 from discotext.search import Stop
-from discotext.search.tuning import DEFAULT
+from discotext.search.solver import DEFAULT
 from discotext.solvers import (
     Disco,
     DiscoFrankWolfe,
     Exact,
     Greedy,
-    LeftToRight,
-    Random,
 )
 from discotext.theory import LinearBag
 from tests.conftest import Quadratic, feasible
@@ -98,23 +95,6 @@ def test_high_effort_with_a_goal_spends_no_more_than_greedy():
     greedy, high = (solve(networks.batch, networks, solver, goal=goal) for solver in (Greedy(), Disco(effort="high")))
     assert np.mean([s.forwards + s.backwards for s in high]) <= np.mean([s.forwards + s.backwards for s in greedy])
     assert sum(s.reached for s in high) >= sum(s.reached for s in greedy)
-
-
-@pytest.mark.parametrize("start", [Greedy(), Random(draws=3), LeftToRight()], ids=repr)
-def test_disco_climbs_from_what_its_start_found(start):
-    networks = RandomNetworks(range(20), positions=10, candidates=4, budget=4)
-    found = solve(networks.batch, networks, start, seed=1)
-    polished = solve(networks.batch, networks, Disco(start=start), seed=1)
-    assert all(one.score >= other.score - 1e-9 for one, other in zip(polished, found, strict=True))
-    assert any(one.score > other.score for one, other in zip(polished, found, strict=True))
-
-
-def test_disco_refuses_what_its_start_refuses():
-    batch = Batch.of([Problem((5,) * 12, 6)])
-    with pytest.raises(ValueError, match="than the 10 that exact"):
-        solve(batch, Quadratic(batch), Disco(start=Exact(limit=10, bounds=False)))
-    with pytest.raises(TypeError, match="start from PrefixBeam"):
-        solve(batch, Quadratic(batch), Disco(start=PrefixBeam()))
 
 
 @pytest.mark.parametrize("stop", [Stop(forwards=60), Stop(backwards=8), Stop(seconds=1e-4)])

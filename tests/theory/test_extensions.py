@@ -15,8 +15,6 @@ from discotext.theory import (
     lovasz,
     modular,
     multilinear,
-    sample_lovasz,
-    sample_multilinear,
     subsets,
 )
 
@@ -102,18 +100,6 @@ def test_the_multilinear_extension_of_a_submodular_function_is_concave_along_gro
     assert lovasz(f, x) <= multilinear(f, x) + 1e-12  # the convex closure lies below every expectation
 
 
-def test_the_samples_come_near_and_say_how_near():
-    rng = np.random.default_rng(17)
-    f, x = random_function(rng, 6), rng.random(6)
-    for exact, sample in ((lovasz, sample_lovasz), (multilinear, sample_multilinear)):
-        mean, error = sample(f, x, draws=4000, seed=5)
-        assert 0 < error < 0.05
-        assert abs(mean - exact(f, x)) < 4 * error
-        assert (mean, error) == sample(f, x, draws=4000, seed=5) != sample(f, x, draws=4000, seed=6)
-    # The two differ by far more than the errors, so neither test would pass with the other's draws.
-    assert abs(lovasz(f, x) - multilinear(f, x)) > 0.3
-
-
 def test_extensions_of_a_modular_function_are_affine():
     f, x = modular([1.0, -2.0, 3.0], offset=4.0), [0.2, 0.5, 0.9]
     assert lovasz(f, x) == pytest.approx(4 + 0.2 - 1 + 2.7) == multilinear(f, x)
@@ -123,7 +109,6 @@ def test_the_lovasz_extension_takes_n_plus_1_values():
     f = modular([1.0] * 30)
     assert lovasz(f, [0.5] * 30) == 15.0
     assert f.evaluations == 31
-    assert sample_multilinear(f, [0.5] * 30, draws=50, seed=1)[0] == pytest.approx(15, abs=2)
 
 
 @pytest.mark.parametrize("point", [[0.5], [0.5, 1.5], [0.5, float("nan")]], ids=str)

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotext.core.arrays import segment_sum
-from discotext.core.penalty import proximal_map, soft_threshold
 from discotext.core.problem import Batch, Problem
-from discotext.core.relaxation import pull_back, theorem_start, to_alpha
+from discotext.core.relaxation import proximal_map, pull_back, soft_threshold, theorem_start, to_alpha
 from discotext.core.rounding import best_vertex
 from discotext.theory import frank_wolfe_bound, proximal_bound
 

@@ -130,3 +130,9 @@ def test_two_classes_of_one_name_are_refused(names):
     tokeniser = word_pieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *GOOD])
     with pytest.raises(ValueError, match="'a'"):
         HuggingFaceVictim(classifier("Bert", len(tokeniser), id2label=dict(enumerate(names))), tokeniser)
+
+
+def test_opposites_have_a_known_order():
+    victim = FunctionVictim(lambda texts: [{"positive": logit(text), "negative": 0.5} for text in texts])
+    found = load_examples(victim, (TEXTS, [1, 0]))
+    assert [victim.labels[number] for number in found.labels] == ["positive", "negative"]

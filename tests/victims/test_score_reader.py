@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import discotext
 from discotext.cli import cli
 from discotext.core.oracle import UnavailableError
 from discotext.victims import FunctionVictim
@@ -147,11 +146,6 @@ def test_a_predicted_class_is_read_as_a_score_of_one(form):
     assert victim.capabilities.classes_only
 
 
-def test_numbers_of_three_classes_are_read_too():
-    victim = FunctionVictim(lambda texts: [len(text) % 3 for text in texts], labels=["a", "b", "c"])
-    assert victim.scores(["xx", "xxx"]).tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-
-
 @pytest.mark.parametrize("answer", [1, True, "bad", np.int64(1)], ids=repr)
 def test_without_declared_classes_it_is_refused_and_both_interfaces_are_told_what_to_do(answer):
     victim = FunctionVictim(lambda texts: [answer] * len(texts))
@@ -223,17 +217,3 @@ def test_it_is_attacked_from_the_command_line_with_a_warning(tmp_path, monkeypat
     assert "without scores" in done.stderr
     figures = json.loads(done.stdout)["solvers"]["disco"]
     assert (figures["original_accuracy"], figures["adversarial_accuracy"]) == (1.0, 0.5)
-
-
-def test_a_pipelines_predictions_are_attacked():
-    pytest.importorskip("sklearn")
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-
-    texts = ["an awful film", "an awful book", *["an old film", "an old book"] * 4]
-    model = make_pipeline(CountVectorizer(), LogisticRegression(C=100)).fit(texts, ["bad"] * 2 + ["good"] * 8)
-    victim = FunctionVictim(model.predict, labels=list(model.classes_))
-    with pytest.warns(UserWarning, match="without scores"):
-        result = discotext.attack(victim, (["an awful film"], ["bad"]), words=1)
-    assert result.records[0].succeeded

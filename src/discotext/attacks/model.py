@@ -17,14 +17,14 @@ import numpy as np
 
 from discotext.attacks.settings import Settings
 from discotext.core.arrays import Floats
-from discotext.core.learning_oracle import LearningOracle
+from discotext.core.gain_model import LearningOracle
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle, RelaxedOracle
 from discotext.search.solver import Solver
 from discotext.text.space import Space
 from discotext.victims.registry import load_victim
 from discotext.victims.surrogate import LEARNT, Surrogate, borrow_gains, foresee_gains, make_lessons, read_surrogate
-from discotext.victims.victim import Ask, Evaluation, Victim, evaluate, measure_tolerance
+from discotext.victims.victim import TOGETHER, Ask, Evaluation, Victim, evaluate, measure_tolerance
 
 FIRST = 2  # texts whose scores identify a victim
 
@@ -79,26 +79,22 @@ class Model:
         return evaluate(self.victim, texts)
 
     def identify(self, texts: Sequence[str], ask: Ask) -> Model:
-        """The model with what the victim says of the first texts.
+        """The model with what the victim says of the first texts, and the tolerance; once for all workers.
 
         A victim may also be settled by what it is asked first, as a function is whose single numbers may be
         probabilities or not: every process that uses it asks it this before anything else.
         """
-        found = ask(texts[:FIRST])
+        found = ask(texts[:TOGETHER])
         rows = [
             [float(f"{value:.3g}") for value in row] if error is None else None
-            for row, error in zip(found.scores, found.errors, strict=True)
+            for row, error in zip(found.scores[:FIRST], found.errors, strict=False)
         ]
-        return replace(self, first_scores=rows)
-
-    def calibrate(self, texts: Sequence[str], ask: Ask) -> Model:
-        """The model with the tolerance measured; to be done once, so that it is the same for every worker."""
-        return self if self.tolerance is not None else replace(self, tolerance=measure_tolerance(ask, texts))
+        return replace(self, first_scores=rows, tolerance=measure_tolerance(ask, texts, found))
 
     @property
     def findings(self) -> dict[str, Any]:
         """What has been found out by asking, for workers that were started before."""
-        return {"first_scores": self.first_scores, "tolerance": self.tolerance, "learnt": self.learnt}
+        return {"tolerance": self.tolerance, "learnt": self.learnt}
 
     def gives_gains(self, solver: Solver) -> bool:
         """Whether a surrogate or a transfer model gives a solver the gradients that it needs."""

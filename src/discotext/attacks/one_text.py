@@ -148,7 +148,7 @@ class TextAttacker:
         scores = score_text(victim, text)
         true = int(predictions(scores[None])[0]) if label is None else check_class(label, victim)
         # No warning of a poor surrogate: from one text it can hardly be good, and the search learns on.
-        job = Job.of(victim, Examples.of([text], [true], victim.labels), [solver], asked).learn().calibrate()
+        job = Job.of(victim, Examples.of([text], [true], victim.labels), [solver], asked).identify().learn()
         observer.begin(2 * (job.model.tolerance or 0.0))
         (record,) = TaskRunner(job).run(job.task(job.schedule.units[0]))
         observer.conclude(record)

@@ -19,8 +19,7 @@ import numpy as np
 from discotext.core.arrays import Bools, Ints
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
-from discotext.core.problem import random_choices
-from discotext.core.solution import Solution, Status
+from discotext.core.problem import Solution, Status, random_choices
 from discotext.core.wrappers import Guarded
 from discotext.search.loop import solve
 from discotext.search.solver import Solver

@@ -101,8 +101,6 @@ def perform(
                 if watch is not None:
                     watch(done, len(job.schedule.units), made)
         left = job.schedule.units[done:]
-        if left:
-            job = job.calibrate(session.ask)
         for count, made in enumerate(session.run(job, left) if left else (), start=done + 1):
             stable = stable and not count_unstable(made)
             made = take_back(made, stable)

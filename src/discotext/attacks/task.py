@@ -18,7 +18,7 @@ from discotext.attacks.proof import attack_and_prove, reread
 from discotext.attacks.schedule import Task
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
-from discotext.core.solution import Solution
+from discotext.core.problem import Solution
 from discotext.core.wrappers import Reporting
 from discotext.runs.certificate import explain_open
 from discotext.runs.certificate import judge as judge_record
@@ -40,7 +40,7 @@ class TaskRunner:
 
     def __init__(self, job: Job, inside: Inside | None = None) -> None:
         tolerance = job.model.tolerance
-        assert tolerance is not None, "calibrate the job first"
+        assert tolerance is not None, "identify the job first"
         self.job, self.tolerance, self.inside = job, tolerance, inside
         self._numbers: tuple[int, ...] | None = None
         self._space: Space | None = None

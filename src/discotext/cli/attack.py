@@ -10,9 +10,15 @@ import click
 
 from discotext.attacks.progress import AttackProgress
 from discotext.cli.data_options import describe_classes, pop_columns
-from discotext.cli.errors import CommandError, VictimFailedError, describe_saved, explain_interrupt, one_line
+from discotext.cli.errors import (
+    CommandError,
+    TooLowError,
+    VictimFailedError,
+    describe_saved,
+    explain_interrupt,
+    one_line,
+)
 from discotext.cli.figures import print_certificates, print_differences, print_flipped, print_summary
-from discotext.cli.gate import check_certificates, check_summaries, gate_option
 from discotext.cli.help import GroupedCommand, option
 from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
 from discotext.cli.output import make_console, print_message, write_json
@@ -31,7 +37,6 @@ if TYPE_CHECKING:
 @solver_option(text="Search method", default="auto")
 @attack_options
 @option("--text", section="Data", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
-@gate_option
 def command(victim: str, data: str | None, text: str | None, solver: str, **options: Any) -> None:
     """Attack a classifier: how many predictions flip when a few words change?
 
@@ -89,6 +94,7 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.report.flipped import choose_flipped
     from discotext.runs.certificate import make_certificates
     from discotext.runs.summary import list_classes
+    from discotext.runs.threshold import check_accuracy
     from discotext.text.candidates import make_candidates
 
     # The options that are left are about candidates.
@@ -134,10 +140,16 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     if out is not None and not as_json:
         print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
     report_failures(tally)
-    if least is not None and passes is None:
-        check_summaries(tally.summaries, least)
-    elif least is not None:
-        check_certificates(certificates, least)
+    if least is None:
+        return
+    if passes is None:
+        low = [f"{check.name}: {check}" for check in check_accuracy(tally.summaries, least) if not check.passed]
+    else:
+        shares = [(one, one.certified_accuracy) for one in certificates]
+        low = [f"{one}; required: certified accuracy of at least {100 * least:.12g} %" for one, share in shares
+               if share is None or share < least]  # fmt: skip
+    if low:
+        raise TooLowError("; ".join(low))
 
 
 def pop_settings(options: dict[str, Any], service: Mapping[str, Any] | None) -> Settings:

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from discotext.cli.attack import run_attack
-from discotext.cli.gate import gate_option
 from discotext.cli.help import Count, GroupedCommand, option
 from discotext.cli.options import attack_options, data_argument, solver_option, victim_argument
 
@@ -25,7 +24,6 @@ from discotext.cli.options import attack_options, data_argument, solver_option, 
     help="Passes of the model, bounds included, that may be spent to prove a text. What needs more stays open.",
 )
 @attack_options
-@gate_option
 def command(victim: str, data: str, solver: str, **options: Any) -> None:
     """Certify a classifier: what accuracy is proved to survive, whatever words are exchanged?
 

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from discotext.cli.attack import run_attack
-from discotext.cli.gate import gate_option
 from discotext.cli.help import GroupedCommand
 from discotext.cli.options import attack_options, data_argument, solver_option, victim_argument
 
@@ -17,7 +16,6 @@ from discotext.cli.options import attack_options, data_argument, solver_option, 
 @data_argument("test")
 @solver_option("solvers", text="Search method. Repeatable. One of", multiple=True, required=True)
 @attack_options
-@gate_option
 def command(victim: str, data: str, solvers: tuple[str, ...], **options: Any) -> None:
     """Compare solvers on the same texts, candidates and budgets.
 

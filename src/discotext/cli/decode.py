@@ -8,11 +8,10 @@ import os
 import re
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +28,17 @@ from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
     from discotext.decoding.corrector import Corrected
-    from discotext.decoding.decode import Decoded
-    from discotext.decoding.metrics import ErrorCounts
+    from discotext.decoding.metrics import ErrorRates
     from discotext.decoding.network import Network
 
 MARK = "\ufeff"  # a byte order mark, which some programs write before a text
 AT_ONCE = 256  # networks that are held in memory
 LINES_PER_SAVE = 256  # lines of a result after which it is noted how far it goes
 SECONDS_PER_SAVE = 5.0  # or after so long
-# Options that do nothing with a source, by its name.
-UNUSED = {
-    "networks": ("margin", "diff", "confusions"),
-    "spelling": ("word_penalty", "solver", "nbest"),
+# Options that are for one source alone.
+ONLY_FOR = {
+    **dict.fromkeys(("margin", "diff", "confusions"), "spelling"),
+    **dict.fromkeys(("word_penalty", "solver", "nbest"), "networks"),
 }
 
 
@@ -163,101 +161,82 @@ def command(input: str, as_json: bool, **options: Any) -> None:
       discotext decode essay.txt --source spelling --lm news.lm --diff
     """
     check_options(input, as_json, options)
-    run = (CorrectText if options["source"] == "spelling" else DecodeNetworks)(input, as_json, options)
-    run()
+    kind = CorrectText if options["source"] == "spelling" else DecodeNetworks
+    kind(input, as_json, options).run()
 
 
 def check_options(given: str, as_json: bool, options: dict[str, Any]) -> None:
     """Report mistakes in the command line before anything slow begins."""
-    if not given:
-        raise click.UsageError(
-            "the input is empty; name a file, - for standard input or, with --source spelling, give a text"
-        )
     source, context = options["source"], click.get_current_context()
     for one in context.command.params:
         typed = one.name and context.get_parameter_source(one.name) == ParameterSource.COMMANDLINE
-        if typed and one.name in UNUSED[source]:
-            other = "spelling" if source == "networks" else "networks"
-            raise click.UsageError(f"{one.opts[0]} is for {other}; leave it out with --source {source}")
-    if options["budget"] is not None and options["words"] is not None:
-        raise click.UsageError("--budget and --words are two ways to say the same; give one of them")
-    if options["weights"] and len(options["weights"]) != len(options["models"]):
-        count = len(options["weights"]), len(options["models"])
-        raise click.UsageError(f"{count[0]} times --weight, but {count[1]} times --lm; give one for each, or none")
-    if source == "spelling" and not options["models"]:
-        raise click.UsageError(
-            "--source spelling needs a language model; train one with discotext train-lm, and name it with --lm"
-        )
-    if options["diff"] and as_json:
-        raise click.UsageError("--diff and --json are two forms of output; give one of them")
-    if options["truth"] is not None and options["out"] is not None:
-        raise click.UsageError("--truth compares what is printed; leave out --out")
+        if typed and ONLY_FOR.get(str(one.name), source) != source:
+            raise click.UsageError(
+                f"{one.opts[0]} is for {ONLY_FOR[str(one.name)]}; leave it out with --source {source}"
+            )
+    weights, models = len(options["weights"]), len(options["models"])
+    for wrong, message in (
+        (not given, "the input is empty; name a file, - for standard input or, with --source spelling, give a text"),
+        (
+            options["budget"] is not None and options["words"] is not None,
+            "--budget and --words are two ways to say the same; give one of them",
+        ),
+        (weights not in (0, models), f"{weights} times --weight, but {models} times --lm; give one for each, or none"),
+        (
+            source == "spelling" and not models,
+            "--source spelling needs a language model; train one with discotext train-lm, and name it with --lm",
+        ),
+        (options["diff"] and as_json, "--diff and --json are two forms of output; give one of them"),
+        (options["truth"] and options["out"], "--truth compares what is printed; leave out --out"),
+    ):
+        if wrong:
+            raise click.UsageError(message)
 
 
-class DecodeCommand(ABC):
-    """One run of the command. Results are written as they come, and counted. unit: What they are called."""
+class DecodeNetworks:
+    """The command on networks. Results are written as they come, and counted. unit: What they are called."""
 
-    unit: str
+    unit = "texts"
 
     def __init__(self, given: str, as_json: bool, options: dict[str, Any]) -> None:
         self.given, self.as_json, self.options = given, as_json, options
         self.done = 0
         self.counts: Counter[str] = Counter()
+        self.prepare()
 
-    def __call__(self) -> None:
+    def run(self) -> None:
         from discotext.decoding.metrics import ErrorCounts
 
         began = time.perf_counter()
-        self.prepare()
         out = None if self.options["out"] is None else ResumableFile(self.options["out"], self._hash_settings())
-        errors = None if self.options["truth"] is None else ErrorCounts()
-        truth = None if errors is None else read_truth(self.options["truth"])
+        skipped = 0 if out is None else out.lines
+        errors = ErrorCounts()
+        truth = None if self.options["truth"] is None else read_truth(self.options["truth"])
         try:
             with Progress() as progress:
-                results = self.read(0 if out is None else out.lines, progress)
-                for number, (found, network) in enumerate(results, start=1 if out is None else out.lines + 1):
+                for number, (found, network) in enumerate(self.read(skipped, progress), start=skipped + 1):
                     self.done += 1
-                    text = self.format(found, number)
-                    if out is None:
-                        sys.stdout.write(text)
-                    else:
-                        out.write(text)
-                    if errors is not None and truth is not None:
+                    (sys.stdout if out is None else out).write(self.format(found, number))
+                    if truth is not None:
                         right = next(truth, None)
                         if right is None:
                             raise ValueError(f"the truth has {number - 1:,} lines, but there are more {self.unit}")
                         errors.add(right, found.text, found.original, network)
         except KeyboardInterrupt:
+            saved = "with --out it could be resumed"
             if out is not None:
                 out.save()
-            saved = "with --out it could be resumed" if out is None else f"completed work is saved in {out.path}"
-            hint = "" if out is None else f": {RESUME}"
-            raise InterruptError(f"interrupted after {self.done:,} {self.unit}; {saved}{hint}") from None
+                saved = f"completed work is saved in {out.path}: {RESUME}"
+            raise InterruptError(f"interrupted after {self.done:,} {self.unit}; {saved}") from None
         if out is not None:
             out.finish()
         if truth is not None and next(truth, None) is not None:
             raise ValueError(f"the truth has more lines than there are {self.unit}, which are {self.done:,}")
-        already = "" if out is None or not out.skipped else f"; {out.skipped:,} were there already"
+        already = f"; {skipped:,} were there already" if skipped else ""
         for message in self.summarise(time.perf_counter() - began, already):
             print_message(make_console(stderr=True), message)
-        if errors is not None:
-            self._print_rates(errors)
-
-    @abstractmethod
-    def prepare(self) -> None:
-        """Load what is needed; mistakes are reported before any file is written."""
-
-    @abstractmethod
-    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Any, Network | None]]:
-        """The results after the first `skip`, each with its network if there is one."""
-
-    @abstractmethod
-    def format(self, found: Any, number: int) -> str:
-        """What is written of a result."""
-
-    @abstractmethod
-    def summarise(self, seconds: float, already: str) -> list[str]:
-        """What is said on standard error."""
+        if truth is not None:
+            self._print_rates(errors.rates(self.options["seed"]))
 
     def _hash_settings(self) -> str:
         """A key of what the results depend on, files included."""
@@ -271,8 +250,7 @@ class DecodeCommand(ABC):
             settings["input"] += str(time.time_ns())  # what comes another time may be anything
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
-    def _print_rates(self, errors: ErrorCounts) -> None:
-        rates = errors.rates(self.options["seed"])
+    def _print_rates(self, rates: ErrorRates) -> None:
         if self.as_json:
             write_json(asdict(rates))
             return
@@ -283,13 +261,8 @@ class DecodeCommand(ABC):
         click.echo(f"best in the networks {shown['wer_oracle']}")
         click.echo(f"character error rate {shown['cer']}, of the originals {shown['cer_original']}")
 
-
-class DecodeNetworks(DecodeCommand):
-    """The command on networks."""
-
-    unit = "texts"
-
     def prepare(self) -> None:
+        """Load what is needed; mistakes are reported before any file is written."""
         from discotext.decoding.decode import Decoder
 
         if self.given != "-" and not Path(self.given).exists():
@@ -301,45 +274,39 @@ class DecodeNetworks(DecodeCommand):
         self.decoder = Decoder(weights=self.options["weights"] or None, **{name: self.options[name] for name in names})
         self.solvers: Counter[str] = Counter()
 
-    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Decoded, Network]]:
+    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Any, Network | None]]:
+        """The results after the first `skip`, each with its network if there is one."""
         from discotext.decoding.decode import check_words
         from discotext.decoding.reading import read_networks
 
-        networks = read_networks(self.given, watch=self._watch(progress))
-        some, first = list(islice(networks, skip, skip + AT_ONCE)), True
-        while some:
-            if first:
-                check_words(some, self.options["words"])
-            first = False
-            for network, found in zip(some, self.decoder(some), strict=True):
-                self._count(found)
-                yield found, network
-            some = list(islice(networks, AT_ONCE))
-
-    def _watch(self, progress: Progress) -> Callable[[int], None]:
-        """What is told the bytes read so far."""
-        size = os.path.getsize(self.given) if self.given != "-" and Path(self.given).is_file() else 0
+        size = find_size(self.given)
 
         def watch(read: int) -> None:
             if size:
                 progress.update(f"decoding, {self.done:,} texts", min(read, size), size)
 
-        return watch
-
-    def _count(self, found: Decoded) -> None:
-        self.solvers[found.solver] += 1
-        self.counts.update(
-            changed=bool(found.changes), proved=found.proved, failed=found.status.name == "FAILED",
-            words=found.words, unknown=found.unknown,
-        )  # fmt: skip
+        networks = read_networks(self.given, watch=watch)
+        some = list(islice(networks, skip, skip + AT_ONCE))
+        check_words(some, self.options["words"])
+        while some:
+            for network, found in zip(some, self.decoder(some), strict=True):
+                self.solvers[found.solver] += 1
+                self.counts.update(
+                    changed=bool(found.changes), proved=found.proved, failed=found.status.name == "FAILED",
+                    words=found.words, unknown=found.unknown,
+                )  # fmt: skip
+                yield found, network
+            some = list(islice(networks, AT_ONCE))
 
     def format(self, found: Any, number: int) -> str:
+        """What is written of a result."""
         if self.as_json or self.options["out"] is not None:
             return json.dumps(found.as_json(), ensure_ascii=False) + "\n"
         listed = found.nbest if self.options["nbest"] > 1 else ()
         return "".join([f"{found.text}\n", *(f"  {one.score:.3f}  {one.text}\n" for one in listed)])
 
     def summarise(self, seconds: float, already: str) -> list[str]:
+        """What is said on standard error."""
         counts = self.counts
         failed = f", {counts['failed']:,} failed" if counts["failed"] else ""
         done = f"{self.done:,} texts, {counts['changed']:,} changed, {counts['proved']:,} proved to be the best"
@@ -351,18 +318,20 @@ class DecodeNetworks(DecodeCommand):
         return lines
 
 
-class CorrectText(DecodeCommand):
+class CorrectText(DecodeNetworks):
     """The command on plain text, line by line; what is not changed stays as it is."""
 
     unit = "lines"
-    mark = ""
 
     def prepare(self) -> None:
         from discotext.decoding.corrector import Corrector
         from discotext.decoding.speller import read_confusions
         from discotext.models.registry import load_language_model
 
-        options, self.lines = self.options, self._read_lines()
+        options, lines = self.options, self._read_lines()
+        first = next(lines, "")
+        self.mark = MARK if first.startswith(MARK) else ""  # written back before the first line
+        self.lines = chain([first.removeprefix(MARK)] if first else [], lines)
         self.corrector = Corrector(
             [load_language_model(name) for name in options["models"]],
             options["weights"] or None,
@@ -375,8 +344,7 @@ class CorrectText(DecodeCommand):
     def read(self, skip: int, progress: Progress) -> Iterator[tuple[Corrected, None]]:
         from discotext.decoding.passages import CodeBlocks
 
-        blocks, read = CodeBlocks(), 0
-        size = os.path.getsize(self.given) if self._is_file() else 0
+        blocks, read, size = CodeBlocks(), 0, find_size(self.given)
         for line in islice(self.lines, skip):
             blocks.read(line)  # done already, and only read to know where code begins
         for found in self.corrector.correct_all(self.lines, blocks):
@@ -386,33 +354,19 @@ class CorrectText(DecodeCommand):
                 progress.update(f"correcting, {self.counts['words']:,} words", min(read, size), size)
             yield found, None
 
-    def _is_file(self) -> bool:
-        try:
-            return self.given != "-" and Path(self.given).exists()
-        except OSError:  # a text may be too long for the name of a file
-            return False
-
     def _read_lines(self) -> Iterator[str]:
         from discotext.data.files import read_file, read_lines
 
         if self.given == "-":
-            lines = read_lines(sys.stdin.buffer, "standard input", keep_mark=True)
-        elif self._is_file():
-            lines = read_file(self.given, keep_mark=True)
-        elif " " not in self.given and Path(self.given).suffix:
+            return read_lines(sys.stdin.buffer, "standard input", keep_mark=True)
+        if find_size(self.given) is not None:
+            return read_file(self.given, keep_mark=True)
+        if " " not in self.given and Path(self.given).suffix:
             # One word without spaces that ends like a file is a file that is not there.
             raise FileNotFoundError(
                 f"there is no file {self.given!r}; name a file, - for standard input, or give a text"
             )
-        else:
-            lines = iter([self.given if self.as_json else f"{self.given}\n"])
-        return self._drop_mark(lines)
-
-    def _drop_mark(self, lines: Iterator[str]) -> Iterator[str]:
-        for number, line in enumerate(lines):
-            if not number:
-                self.mark = MARK if line.startswith(MARK) else ""
-            yield line.removeprefix(MARK) if not number else line
+        return iter([self.given if self.as_json else f"{self.given}\n"])
 
     def format(self, found: Any, number: int) -> str:
         if self.as_json:
@@ -427,6 +381,14 @@ class CorrectText(DecodeCommand):
         return [f"{words:,} words in {seconds:.1f} s, {changes:,} changed ({share:.1f} of 1,000){already}"]
 
 
+def find_size(name: str) -> int | None:
+    """The bytes of a file; None where there is none (a text may be too long for the name of a file)."""
+    try:
+        return None if name == "-" else os.path.getsize(name)
+    except (OSError, ValueError):
+        return None
+
+
 class ResumableFile:
     """A file that an interrupted command resumes.
 
@@ -438,28 +400,20 @@ class ResumableFile:
         self.path, self.key, self.lines, size = path, key, 0, 0
         self.note = path.with_name(f"{path.name}.progress")
         if path.exists() and path.stat().st_size:
-            self.lines, size = self._read_note()
-        self.skipped = self.lines
+            way_out = "choose another file, or remove it"
+            if not self.note.exists():
+                raise ValueError(f"{path} already exists; {way_out}")
+            try:
+                noted = json.loads(self.note.read_bytes())
+                known, self.lines, size = noted["key"], noted["lines"], noted["bytes"]
+            except (ValueError, LookupError, TypeError, RecursionError):
+                known = None
+            if known != key or size > path.stat().st_size:
+                raise ValueError(f"{path} was begun with other settings or another input, or changed since; {way_out}")
         self.file = open(path, "r+b" if size else "wb")  # noqa: SIM115 (closed by `finish`, or with the process)
         self.file.truncate(size)
         self.file.seek(size)
         self.save()  # at once, so that whatever happens, the same command may be repeated
-
-    def _read_note(self) -> tuple[int, int]:
-        way_out = "choose another file, or remove it"
-        if not self.note.exists():
-            raise ValueError(f"{self.path} already exists; {way_out}")
-        try:
-            noted = json.loads(self.note.read_bytes())
-            key, lines, size = noted["key"], noted["lines"], noted["bytes"]
-            usable = type(lines) is type(size) is int and lines >= 0 and 0 <= size <= self.path.stat().st_size
-        except (ValueError, LookupError, TypeError, RecursionError):
-            usable = False
-        if not usable:
-            raise ValueError(f"{self.note} is damaged, or {self.path} was changed since; {way_out}")
-        if key != self.key:
-            raise ValueError(f"{self.path} was begun with other settings or another input; {way_out}")
-        return lines, size
 
     def write(self, text: str) -> None:
         """Add a result."""
@@ -493,9 +447,9 @@ def read_truth(path: Path) -> Iterator[str]:
             yield line.rstrip("\r\n")
             continue
         try:
-            value = parse_json(line)
-            if not isinstance(value.get("text"), str):
-                raise NetworkError('expected an object such as {"id": "1", "text": "a film"}')
+            text = parse_json(line).get("text")
         except NetworkError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
-        yield value["text"]
+        if not isinstance(text, str):
+            raise ValueError(f'{path}, line {number}: expected an object such as {{"id": "1", "text": "a film"}}')
+        yield text

@@ -11,7 +11,6 @@ from click.shell_completion import CompletionItem
 from discotext.cli.data_options import map_label_option, target_option, unlabelled_option
 from discotext.cli.help import Count, Decorator, Number, argument, combine, option
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, VICTIM_PREFIXES, join_names
-from discotext.cli.query_options import query_options
 from discotext.cli.service_options import service_options
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -223,6 +222,33 @@ candidate_options = combine(
     ),
 )
 
+query_options = combine(
+    option(
+        "--surrogate",
+        section="Queries",
+        default="auto",
+        metavar="auto|none|FILE|VICTIM",
+        help="Where gradients come from if the victim has none: auto, a surrogate learnt from its scores (at most "
+        "1,500 queries, once); a surrogate.npz that a run has kept; another victim, with gradients; or none.",
+    ),
+    option(
+        "--max-queries",
+        section="Queries",
+        type=Count(3),
+        metavar="N",
+        show_default="no limit",
+        help="Maximum number of queries (forward passes) per text.",
+    ),
+    option(
+        "--total-queries",
+        section="Queries",
+        type=Count(1),
+        metavar="N",
+        show_default="no limit",
+        help="Maximum number of queries of the whole run, learning included; each text gets an equal share.",
+    ),
+)
+
 attack_options = combine(
     option(
         "--budget",
@@ -254,6 +280,14 @@ attack_options = combine(
         help="Folder for the records. Repeat the command to resume an interrupted run.",
     ),
     json_option("one JSON object per budget instead of tables"),
+    option(
+        "--fail-under",
+        section="Output",
+        type=Number(0, 1),
+        metavar="SHARE",
+        help="Exit with status 4 if the accuracy under attack (for certify: the certified accuracy) is below this "
+        "share, such as 0.65, for any solver or budget.",
+    ),
     accept_option(multiple=True),
     candidate_options,
     query_options,

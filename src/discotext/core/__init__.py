@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from discotext.core.oracle_check import check_oracle as check_oracle
     from discotext.core.problem import Batch as Batch
     from discotext.core.problem import Problem as Problem
-    from discotext.core.solution import Solution as Solution
-    from discotext.core.solution import Status as Status
+    from discotext.core.problem import Solution as Solution
+    from discotext.core.problem import Status as Status
     from discotext.core.wrappers import Cached as Cached
     from discotext.core.wrappers import Chunked as Chunked
     from discotext.core.wrappers import Counted as Counted
@@ -43,8 +43,7 @@ _HOMES = {
         "UnavailableError",
     ],
     "oracle_check": ["OracleReport", "check_oracle"],
-    "problem": ["Batch", "Problem"],
-    "solution": ["Solution", "Status"],
+    "problem": ["Batch", "Problem", "Solution", "Status"],
     "wrappers": ["Cached", "Chunked", "Counted", "Guarded"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

@@ -86,15 +86,11 @@ class EmbeddingOracle:
             with torch.backends.cudnn.flags(enabled=False):
                 scores = self._run(layout, vectors)
                 found = to_numpy(scores)
-                slope = torch.ones_like(scores) if self.objective is None else self._slope(scores, found, problems)
-                (gradient,) = torch.autograd.grad(scores, weights, slope)
+                by_score = torch.ones_like(scores)
+                if self.objective is not None:
+                    by_score = torch.from_numpy(self.objective.gradient(found, problems)).to(scores)
+                (gradient,) = torch.autograd.grad(scores, weights, by_score)
         return found if self.objective is None else self.objective.value(found, problems), to_numpy(gradient)
-
-    def _slope(self, scores: Tensor, found: Floats, problems: Ints) -> Tensor:
-        import torch
-
-        assert self.objective is not None
-        return torch.from_numpy(self.objective.slope(found, problems)).to(scores)
 
     def _ids_of(self, problems: Ints) -> Tensor:
         import torch

@@ -1,7 +1,7 @@
 """Objectives: from a model's scores of the classes to the one number that an attack maximises.
 
-An objective gives its value and its slope, both as arrays, so that no autograd graph has to know of it: a victim with
-gradients multiplies the slope into its own backward pass. The value is at least 0 exactly when the prediction (the
+An objective gives its value and its gradient, both as arrays, so that no autograd graph has to know of it: a victim
+with gradients multiplies it into its own backward pass. The value is at least 0 exactly when the prediction (the
 class of the highest score, the first of equals) is what the attack wants.
 """
 
@@ -26,7 +26,7 @@ class Objective(Protocol):
         """(R,) larger is better for the attack; at least 0 when it has succeeded."""
         ...
 
-    def slope(self, scores: Floats, problems: Ints) -> Floats:
+    def gradient(self, scores: Floats, problems: Ints) -> Floats:
         """(R, C) the derivative of the value by the scores."""
         ...
 
@@ -74,7 +74,7 @@ class Untargeted:
     def value(self, scores: Floats, problems: Ints) -> Floats:
         return self._margin(scores, problems)[0]
 
-    def slope(self, scores: Floats, problems: Ints) -> Floats:
+    def gradient(self, scores: Floats, problems: Ints) -> Floats:
         _, rows, true, other = self._margin(scores, problems)
         out = np.zeros_like(scores)
         out[rows, other], out[rows, true] = 1.0, -1.0
@@ -109,15 +109,15 @@ class Targeted:
         wanted = np.asarray(self.targets)[problems]
         return np.where(predictions(scores) == wanted, np.maximum(margin, 0.0), np.minimum(margin, NOT_QUITE))
 
-    def slope(self, scores: Floats, problems: Ints) -> Floats:
-        return -Untargeted(self.targets).slope(scores, problems)
+    def gradient(self, scores: Floats, problems: Ints) -> Floats:
+        return -Untargeted(self.targets).gradient(scores, problems)
 
 
 @dataclass(frozen=True)
 class CustomObjective:
     """A user's function: takes scores (R, C) and problems (R,), returns values (R,); 0 or more is success.
 
-    Its slope is found by differences, two calls a class; the function is cheap beside the model.
+    Its gradient is found by differences, two calls a class; the function is cheap beside the model.
     """
 
     function: Callable[[Floats, Ints], Floats]
@@ -131,7 +131,7 @@ class CustomObjective:
             )
         return value
 
-    def slope(self, scores: Floats, problems: Ints) -> Floats:
+    def gradient(self, scores: Floats, problems: Ints) -> Floats:
         out = np.empty_like(scores)
         for column in range(scores.shape[1]):
             step = np.zeros_like(scores)

@@ -198,10 +198,6 @@ class Request:
             goals=None if self.goals is None else self.goals[rows],
         )
 
-    def lengths(self, batch: Batch) -> Ints:
-        """(R,) how many positions of a text each row is about, at least 1."""
-        return np.maximum(batch.sizes[self.problems], 1)
-
     def send(self, oracle: Any) -> Reply:
         """Make the call."""
         if self.kind == "relaxed":

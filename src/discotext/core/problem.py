@@ -3,13 +3,14 @@
 A `Problem` is pure shape. It knows how many candidates each position has and how many positions may change, and neither
 words nor scores. Candidate 0 of a position is the original, so the all-zero choice is the text as it came. A `Batch` is
 many problems laid end to end: the paper stacks the weights of all candidates of all positions into one vector, and a
-batch of problems is the same vector, longer.
+batch of problems is the same vector, longer. A `Solution` is what comes back, with a `Status` that is a sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property, lru_cache
 from operator import index
 from typing import SupportsIndex, TypeVar
@@ -54,22 +55,26 @@ class Problem:
     @cached_property
     def feasible_choices(self) -> int:
         """How many choices keep within the budget: the elementary symmetric sums of k_i − 1, added up to the budget."""
-        return self._count(None)
+        return sum(self.count_by_changes())
 
     def has_at_most(self, choices: float) -> bool:
         """Whether at most this many choices keep within the budget; quick for large problems too."""
-        return self._count(choices) <= choices
+        return sum(self.count_by_changes(choices)) <= choices
 
-    def _count(self, enough: float | None) -> int:
-        """The number of feasible choices; counting ends when it is more than `enough`."""
-        by_changes = [1] + [0] * self.budget
+    def count_by_changes(self, enough: float = np.inf) -> list[int]:
+        """How many choices have 0, 1, …, budget changes. Counting ends early when there are more than `enough` in all.
+
+        >>> Problem(counts=(3, 1, 2), budget=2).count_by_changes()
+        [1, 3, 2]
+        """
+        found = [1] + [0] * self.budget
         for count in self.counts:
             if count > 1:
                 for changed in range(self.budget, 0, -1):
-                    by_changes[changed] += by_changes[changed - 1] * (count - 1)
-                if enough is not None and sum(by_changes) > enough:
+                    found[changed] += found[changed - 1] * (count - 1)
+                if sum(found) > enough:
                     break
-        return sum(by_changes)
+        return found
 
 
 def whole_numbers(name: str, values: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -282,3 +287,66 @@ def random_choices(layout: Batch, rng: np.random.Generator) -> Choices:
     changed = (rank < changes[:, None]) & np.isfinite(keys)
     candidate = 1 + np.floor(rng.random(keys.shape) * np.maximum(layout.dense_counts - 1, 0))
     return np.where(changed, candidate, 0).astype(np.int32)
+
+
+class Status(Enum):
+    """How a search ended. The value is a sentence to show."""
+
+    REACHED = "The goal was reached."
+    FEWEST = "The goal was reached, and it is proved that fewer changes do not reach it."
+    IMPOSSIBLE = "It is proved that no choice within the budget reaches the goal."
+    OPTIMAL = "It is proved that no choice within the budget scores higher."
+    IMPROVED = "A better choice than the original was found; it may not be the best."
+    UNCHANGED = "Nothing better than the original was found."
+    STOPPED = "A limit stopped the search; this is the best choice found until then."
+    UNSTABLE = "The score changed on re-evaluation; is the model deterministic? `check_oracle` finds out."
+    FAILED = "The oracle failed on this problem (`error` says how); this is the best choice found until then."
+
+    @property
+    def proved(self) -> bool:
+        """Whether the status is a proof."""
+        return self in (Status.FEWEST, Status.IMPOSSIBLE, Status.OPTIMAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best choice found for one problem, checked: it is within budget, and `score` was asked for once more.
+
+    choice: (n,) one candidate number per position, 0 for the original.
+    original_score: of the choice that changes nothing.
+    forwards, backwards: what reached the model for this problem, the check included.
+    seconds: this problem's share of the time; the shares of a batch add up to the whole.
+    oracle_seconds: of those, what was spent inside the oracle.
+    error: why the oracle failed, when it did.
+    bounds: how often the oracle was asked for bounds.
+    reached_after: the forwards after which the goal was first reached, before pruning; None where it was not.
+    below: it is proved that no choice with fewer changes than this reaches the goal; 0 or 1 where nothing is proved.
+    """
+
+    choice: Choices
+    score: float
+    original_score: float
+    status: Status
+    forwards: int
+    backwards: int
+    seconds: float
+    oracle_seconds: float
+    error: str | None = None
+    below: int = 0
+    bounds: int = 0
+    reached_after: int | None = None
+
+    @property
+    def changes(self) -> int:
+        """How many positions hold something else than their original."""
+        return int((self.choice != 0).sum())
+
+    @property
+    def proved(self) -> bool:
+        """Whether the answer is a proof."""
+        return self.status.proved
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goal was reached."""
+        return self.status in (Status.REACHED, Status.FEWEST)

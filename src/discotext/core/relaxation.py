@@ -4,14 +4,15 @@ Every function takes flat arrays, the candidates of all positions of all rows st
 says where positions begin. Powers are taken of |β| / max|β|, because 10^{2p} would overflow for large p.
 
 The constraint Z_i = 1 is a sphere of the 2p-norm and not convex; dividing by the norm gives its nearest point only for
-p = 1. Hence `retract` and never "projection".
+p = 1. Hence `retract` and never "projection". What is added to the cost is here too: λ‖β‖_1 with its proximal map, and
+the budget term of the experiments.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Floats, segment_max, segment_sum
+from discotext.core.arrays import Bools, Floats, segment_argmax, segment_max, segment_sum
 from discotext.core.problem import Batch
 
 
@@ -36,16 +37,16 @@ def pull_back(beta: Floats, alpha: Floats, gradient: Floats, layout: Batch, p: i
     at a discrete point ask for the gradient in α instead.
     """
     mean = segment_sum(alpha * gradient, layout.starts)
-    slope = gradient - mean[layout.position_of]
-    slope *= alpha
-    slope *= 2 * p
-    return np.divide(slope, beta, out=np.zeros_like(slope), where=beta != 0)
+    in_beta = gradient - mean[layout.position_of]
+    in_beta *= alpha
+    in_beta *= 2 * p
+    return np.divide(in_beta, beta, out=np.zeros_like(in_beta), where=beta != 0)
 
 
 def retract(beta: Floats, layout: Batch, p: int = 1) -> Floats:
     """Scale every position's parameters onto the unit sphere of the 2p-norm. This is P_S of the paper.
 
-    A position that is all zero has no direction to keep and stays zero; see `penalty.proximal_map` for what to do
+    A position that is all zero has no direction to keep and stays zero; see `proximal_map` for what to do
     about it before it happens.
 
     >>> from discotext.core.problem import Problem
@@ -90,3 +91,47 @@ def experiment_start(layout: Batch) -> Floats:
     beta = np.full(layout.candidates, 0.05)
     beta[layout.starts] = 10.0
     return beta
+
+
+def soft_threshold(beta: Floats, threshold: Floats | float) -> Floats:
+    """The proximal map of threshold · ‖·‖_1 (eq. 14): shrink towards zero, and stop there.
+
+    >>> soft_threshold(np.array([3.0, -0.5, -2.0]), 1.0)
+    array([ 2., -0., -1.])
+    """
+    size = np.abs(beta)
+    size -= threshold
+    np.maximum(size, 0.0, out=size)
+    return np.asarray(np.copysign(size, beta, out=size))
+
+
+def proximal_map(beta: Floats, threshold: Floats | float, layout: Batch, p: int = 1) -> Floats:
+    """Soft-threshold, then retract: one update of Algorithm 2, after its gradient step.
+
+    A position that the threshold empties becomes one-hot at its largest parameter, ties to the original. For p = 1 the
+    whole map is then the exact proximal map of the penalty on the sphere, and a step shorter than 1/L never raises cost
+    plus penalty; falling back to the original word instead would break that.
+    """
+    there, emptied = onto_sphere(soft_threshold(beta, threshold), layout, p)
+    if not emptied.any():
+        return there
+    first, _ = segment_argmax(np.abs(beta), layout.starts, layout.position_of)
+    where = (layout.starts + first)[emptied]
+    there[where] = np.where(beta[where] < 0, -1.0, 1.0)
+    return there
+
+
+def row_sum(values: Floats, layout: Batch) -> Floats:
+    """(R,) the sum of each row's entries of a flat array."""
+    return np.asarray(np.bincount(layout.row_of, weights=values, minlength=len(layout)), dtype=np.float64)
+
+
+def changed_mass(alpha: Floats, layout: Batch) -> tuple[Floats, Floats]:
+    """‖1 − α^0‖_2 of each row, and its gradient in each position's α^0 (N,); in all other weights it is zero.
+
+    At a one-hot α this is the square root of the number of changes.
+    """
+    missing = 1.0 - alpha[layout.starts]
+    norm = np.sqrt(np.bincount(layout.problem_of_position, weights=missing**2, minlength=len(layout)))
+    spread = norm[layout.problem_of_position]
+    return norm, -np.divide(missing, spread, out=np.zeros_like(missing), where=spread > 0)

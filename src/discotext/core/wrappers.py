@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -56,7 +56,7 @@ class Chunked(Wrapper):
         if not len(request):
             # A question about nothing is answered here: many models cannot take an empty batch.
             return join(request, [], self.batch)
-        lengths = request.lengths(self.batch)
+        lengths = np.maximum(self.batch.sizes[request.problems], 1)
         pending = self._groups(lengths)[::-1]
         parts: list[tuple[Ints, Reply]] = []
         while pending:
@@ -76,7 +76,10 @@ class Chunked(Wrapper):
                 self.cells = self.most = max(1, min(self.cells, len(rows) * int(lengths[rows].max())) // 2)
                 pending.append(group)
                 continue
-            self._learn(self.clock() - began)
+            if self.patience is not None:
+                seconds = self.clock() - began
+                faster, slower = seconds < self.patience / 2, seconds > self.patience
+                self.cells = min(self.most, 2 * self.cells) if faster else max(1, self.cells // (2 if slower else 1))
             if whole:
                 return reply
             parts.append((rows, reply))
@@ -91,11 +94,6 @@ class Chunked(Wrapper):
             return group_by_length(lengths)
         together = len(lengths) * int(lengths.max()) <= self.cells
         return [np.arange(len(lengths)) if together else np.argsort(lengths, kind="stable")]
-
-    def _learn(self, seconds: float) -> None:
-        if self.patience is not None:
-            faster, slower = seconds < self.patience / 2, seconds > self.patience
-            self.cells = min(self.most, 2 * self.cells) if faster else max(1, self.cells // (2 if slower else 1))
 
 
 def is_out_of_memory(error: Exception) -> bool:
@@ -131,10 +129,6 @@ class Guarded(Wrapper):
         self.failed = np.zeros(len(batch), dtype=bool)
 
     def ask(self, request: Request) -> Reply:
-        if not self.failed.any():
-            reply = self._try(request, np.arange(len(request)), whole=True)
-            if reply is not None:
-                return reply
         parts: list[tuple[Ints, Reply]] = []
         pending = [np.arange(len(request))]
         while pending:
@@ -142,7 +136,10 @@ class Guarded(Wrapper):
             rows = rows[~self.failed[request.problems[rows]]]
             if not len(rows):
                 continue
-            reply = self._try(request, rows, whole=False)
+            whole = len(rows) == len(request)
+            reply = self._try(request if whole else request.take(rows, self.batch))
+            if reply is not None and whole:
+                return reply
             if reply is not None:
                 parts.append((rows, reply))
             elif len(rows) > 1:
@@ -152,43 +149,39 @@ class Guarded(Wrapper):
         joined.scores[self.failed[request.problems]] = -np.inf
         return joined
 
-    def _try(self, request: Request, rows: Ints, *, whole: bool) -> Reply | None:
+    def _try(self, request: Request) -> Reply | None:
         """The reply, or None if it must be asked again in smaller parts."""
-        part = request if whole else request.take(rows, self.batch)
         try:
-            reply = self.pass_on(part)
-            check_shapes(part, reply)
+            reply = self.pass_on(request)
+            check_shapes(request, reply)
         except UnavailableError:
             raise
         except Exception as error:
-            if is_out_of_memory(error) and len(rows) > 1:
+            if is_out_of_memory(error) and len(request) > 1:
                 raise  # smaller calls are the business of `Chunked`
             self.raised = True
-            if len(rows) == 1:
-                self._fail(part, 0, f"{type(error).__name__}: {error}")
+            if len(request) == 1:
+                self._fail(request, 0, f"{type(error).__name__}: {error}")
             return None
-        bad = self._not_finite(part, reply)
+        bad = np.isnan(reply.scores)
+        # −inf forbids a choice, or stands for a row that a limit kept from being asked; of a `reach`, infinite is an
+        # honest answer too: the goal cannot be reached.
+        if request.kind != "reach":
+            bad |= np.isposinf(reply.scores)
+            if reply.gradient is not None and not np.isfinite(reply.gradient).all():
+                bad[self.batch.take(request.problems).row_of[~np.isfinite(reply.gradient)]] = True
         for row in np.flatnonzero(bad):
             finite = np.isfinite(reply.scores[row])
-            self._fail(part, int(row), f"returned {'a gradient that is not finite' if finite else reply.scores[row]}")
+            self._fail(
+                request, int(row), f"returned {'a gradient that is not finite' if finite else reply.scores[row]}"
+            )
         if bad.any():
             # The other problems have their answers and need not be asked again.
-            bad = self.failed[part.problems]
+            bad = self.failed[request.problems]
             reply.scores[bad] = -np.inf
             if reply.gradient is not None:
-                reply.gradient[bad[self.batch.take(part.problems).row_of]] = 0.0
+                reply.gradient[bad[self.batch.take(request.problems).row_of]] = 0.0
         return reply
-
-    def _not_finite(self, request: Request, reply: Reply) -> Bools:
-        if request.kind == "reach":
-            # Infinite is an honest answer: the goal cannot be reached.
-            return np.asarray(np.isnan(reply.scores))
-        # −inf forbids a choice, or stands for a row that a limit kept from being asked.
-        bad = np.isnan(reply.scores) | np.isposinf(reply.scores)
-        if reply.gradient is not None and not np.isfinite(reply.gradient).all():
-            layout = self.batch.take(request.problems)
-            bad[layout.row_of[~np.isfinite(reply.gradient)]] = True
-        return np.asarray(bad)
 
     def _fail(self, request: Request, row: int, reason: str) -> None:
         problem = int(request.problems[row])
@@ -202,7 +195,7 @@ class Guarded(Wrapper):
 
 
 def check_shapes(request: Request, reply: Reply) -> None:
-    """Raise if a reply does not have one score per row and one slope per weight."""
+    """Raise if a reply does not have one score per row and one derivative per weight."""
     if reply.scores.shape != (len(request),):
         raise ValueError(
             f"the oracle returned scores of shape {reply.scores.shape} for {len(request)} rows; "
@@ -247,10 +240,21 @@ class Counted(Wrapper):
         self.seconds: Floats = np.zeros(len(batch))
 
     def ask(self, request: Request) -> Reply:
-        forwards, backwards = self._cost(request)
-        rows = self._admit(request.problems, forwards, backwards)
-        if len(rows) == len(request):
+        inner, problems = innermost(self.oracle), request.problems
+        if isinstance(inner, PricedOracle):
+            forwards, backwards = inner.cost(request)
+        else:
+            forwards = np.ones(len(request), dtype=np.int64)
+            backwards = forwards if request.kind == "relaxed" else np.zeros_like(forwards)
+        within = np.full(len(request), not self.late())
+        if np.isfinite(self.max_forwards):
+            within &= self.forwards[problems] + running_total(problems, forwards) <= self.max_forwards
+        if np.isfinite(self.max_backwards):
+            within &= self.backwards[problems] + running_total(problems, backwards) <= self.max_backwards
+        if within.all():
             return self._send(request, forwards, backwards)
+        self.exhausted[problems[~within]] = True
+        rows = np.flatnonzero(within)
         part = request.take(rows, self.batch)
         parts = [(rows, self._send(part, forwards[rows], backwards[rows]))] if len(rows) else []
         return join(request, parts, self.batch)
@@ -262,11 +266,6 @@ class Counted(Wrapper):
     def late(self) -> bool:
         """Whether the deadline has passed."""
         return self.clock() > self.deadline
-
-    def lift_limits(self, max_forwards: int | None) -> None:
-        """Replace the limits by one on the forwards of each problem."""
-        self.max_forwards = np.inf if max_forwards is None else max_forwards
-        self.max_backwards = self.deadline = np.inf
 
     @property
     def unlimited(self) -> bool:
@@ -291,26 +290,6 @@ class Counted(Wrapper):
             # What takes no pass is not the model's time.
             if forwards.any() or backwards.any():
                 np.add.at(self.seconds, request.problems, (self.clock() - began) / max(len(request), 1))
-
-    def _cost(self, request: Request) -> tuple[Ints, Ints]:
-        inner = innermost(self.oracle)
-        if isinstance(inner, PricedOracle):
-            return inner.cost(request)
-        ones = np.ones(len(request), dtype=np.int64)
-        return ones, ones if request.kind == "relaxed" else np.zeros_like(ones)
-
-    def _admit(self, problems: Ints, forwards: Ints, backwards: Ints) -> Ints:
-        everything = np.arange(len(problems))
-        if self.late():
-            self.exhausted[problems] = True
-            return everything[:0]
-        if np.isinf(self.max_forwards) and np.isinf(self.max_backwards):
-            return everything
-        within = (self.forwards[problems] + running_total(problems, forwards) <= self.max_forwards) & (
-            self.backwards[problems] + running_total(problems, backwards) <= self.max_backwards
-        )
-        self.exhausted[problems[~within]] = True
-        return everything[within]
 
 
 def running_total(problems: Ints, amounts: Ints) -> Ints:
@@ -361,36 +340,25 @@ class Cached(Wrapper):
             # After the deadline nothing is asked, and nothing is looked up either.
             self.counted.exhausted[request.problems] = True
             return Reply(np.full(len(request), -np.inf))
-        keys = self._keys(request)
+        assert request.choices is not None
+        hashes = fingerprints(request.choices)
+        keys = list(zip(request.problems.tolist(), hashes[:, 0].tolist(), hashes[:, 1].tolist(), strict=True))
         fresh: dict[tuple[int, int, int], int] = {}
         for row, key in enumerate(keys):
             if key not in self._scores and key not in fresh:
                 fresh[key] = row
         self.hits += len(keys) - len(fresh)
-        if len(fresh) == len(keys):
-            reply = self.pass_on(request)
-            self._remember(zip(keys, reply.scores.tolist(), strict=True))
-            return reply
         answers: dict[tuple[int, int, int], float] = {}
         if fresh:
-            part = self.pass_on(request.take(np.fromiter(fresh.values(), dtype=np.int64), self.batch))
-            answers = dict(zip(fresh, part.scores.tolist(), strict=True))
+            rows = np.fromiter(fresh.values(), dtype=np.int64)
+            part = request if len(rows) == len(request) else request.take(rows, self.batch)
+            answers = dict(zip(fresh, self.pass_on(part).scores.tolist(), strict=True))
         scores = np.array([answers[key] if key in answers else self._scores[key] for key in keys])
-        self._remember(answers.items())
-        return Reply(scores)
-
-    def _keys(self, request: Request) -> list[tuple[int, int, int]]:
-        assert request.choices is not None
-        hashes = fingerprints(request.choices)
-        return list(zip(request.problems.tolist(), hashes[:, 0].tolist(), hashes[:, 1].tolist(), strict=True))
-
-    def _remember(self, items: Iterable[tuple[tuple[int, int, int], float]]) -> None:
-        for key, score in items:
-            # −inf stands for a row that was not asked (a limit, a failure); that is not a score to remember.
-            if score != -np.inf:
-                self._scores[key] = score
+        # −inf stands for a row that was not asked (a limit, a failure); that is not a score to remember.
+        self._scores.update((key, score) for key, score in answers.items() if score != -np.inf)
         while len(self._scores) > self.entries:
             self._scores.popitem(last=False)
+        return Reply(scores)
 
 
 class Reporting(Wrapper):

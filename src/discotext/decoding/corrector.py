@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discotext.core.arrays import Choices
-from discotext.core.solution import Solution, Status
+from discotext.core.problem import Solution, Status
 from discotext.decoding.network import make_batch
 from discotext.decoding.oracle import NetworkOracle, make_oracle
 from discotext.decoding.passages import CodeBlocks, Passage, Span, make_passages

@@ -6,13 +6,12 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from discotext.core.oracle import UnavailableError
-from discotext.core.problem import Batch
-from discotext.core.solution import Solution, Status
+from discotext.core.oracle import RelaxedOracle, UnavailableError, can
+from discotext.core.problem import Batch, Solution, Status
 from discotext.decoding.network import Network, NetworkError, check_possible, make_batch
 from discotext.decoding.oracle import NetworkOracle, can_list, find_reach, make_oracle
 from discotext.decoding.paths import NBest, PathSolver, PrefixBeam, Recording, Viterbi
@@ -76,10 +75,9 @@ class Decoded:
     error: str | None = None
 
     def __repr__(self) -> str:
-        changes = "1 change" if len(self.changes) == 1 else f"{len(self.changes):,} changes"
         proof = "proved to be the best" if self.proved else self.status.name.lower()
-        text = shorten(self.text, 100)
-        return f"Decoded(id={shorten(self.id, 20)!r}, {text!r}, {changes}, score={self.score:.3f}, {proof})"
+        shown = f"{shorten(self.text, 100)!r}, changes={len(self.changes):,}, score={self.score:.3f}, {proof}"
+        return f"Decoded(id={shorten(self.id, 20)!r}, {shown})"
 
     @property
     def proved(self) -> bool:
@@ -189,6 +187,11 @@ class Decoder:
         batch = make_batch(networks, [budget for _, budget in ready])
         oracle = make_oracle(networks, batch, self.loaded, self.weights, self.word_penalty)
         solver = self.pick_solver(oracle, batch)
+        if solver.needs is RelaxedOracle and not can(oracle, RelaxedOracle):
+            raise ValueError(
+                f"{type(solver).__name__} needs gradients, which only n-gram models give, on networks without spans "
+                "and long runs of words that may be skipped; choose auto, prefix-beam or greedy, or an n-gram model"
+            )
         check_needs(batch, oracle, solver)
         # The list of a solver that goes along the text is exact; any other's is what it came across.
         along = isinstance(solver, PathSolver)
@@ -275,12 +278,10 @@ class Decoder:
         self, networks: Sequence[Network], choices: Sequence[Sequence[int]], fine: Sequence[bool]
     ) -> list[dict[str, float]]:
         """The parts of scores, by name: the channel, each language model, and the word penalty if there is one."""
-        pairs = list(zip(networks, choices, strict=True))
-        tokens = [network.tokens(choice) if ok else [] for (network, choice), ok in zip(pairs, fine, strict=True)]
-        parts = []
-        for network, choice in pairs:
-            channel = sum(one.score for _, one in network.path(choice) if one.score > -math.inf)
-            parts.append({"channel": channel})
+        parts, tokens = [], []
+        for network, choice, ok in zip(networks, choices, fine, strict=True):
+            parts.append({"channel": sum(one.score for _, one in network.path(choice) if one.score > -math.inf)})
+            tokens.append(network.tokens(choice) if ok else [])
         for number, model in enumerate(self.loaded):
             weight = 1.0 if self.weights is None else self.weights[number]
             for one, score in zip(parts, model.score(tokens).tolist(), strict=True):
@@ -290,15 +291,10 @@ class Decoder:
                 one["word penalty"] = -self.word_penalty * len(sentence)
         return parts
 
-    def _is_known(self, word: str) -> bool:
-        """Whether all language models know a word."""
-        if word not in self._known:
-            self._known[word] = all(model.knows(word) for model in self.loaded)
-        return self._known[word]
-
     @cached_property
-    def _known(self) -> dict[str, bool]:
-        return {}
+    def _is_known(self) -> Callable[[str], bool]:
+        """Whether all language models know a word."""
+        return cache(lambda word: all(model.knows(word) for model in self.loaded))
 
 
 def list_changes(network: Network, choice: Sequence[int]) -> tuple[WordChange, ...]:

@@ -134,24 +134,22 @@ class Lattice:
             if told is not None and told != str(found):
                 raise NetworkError(f"{long} is {told}, but there are {found}; is the lattice truncated?")
         name = self.header.get("UTTERANCE", self.header.get("U", str(number)))
-        edges = [Edge(one["S"], one["E"], self._word(one), self._score(one)) for one in self.edges]
-        return make_network(name, edges, self.header.get("start"), self.header.get("end"))
+        return make_network(name, [*map(self._make_edge, self.edges)], self.header.get("start"), self.header.get("end"))
 
-    def _word(self, edge: dict[str, str]) -> str:
+    def _make_edge(self, edge: dict[str, str]) -> Edge:
         word = edge.get("W", self.words.get(edge["E"], ""))
-        return "" if word in SILENT else word
+        return Edge(edge["S"], edge["E"], "" if word in SILENT else word, self._score(edge))
 
     def _score(self, edge: dict[str, str]) -> float:
         base = float(self.header.get("base", math.e))
         if base < 0 or base == 1:
             raise NetworkError(f"base={base:g} is no base of logarithms; expected a number above 1, or 0 for none")
-        for key, scale in (("a", float(self.header.get("acscale", 1.0))), ("p", 1.0)):
-            if key in edge:
-                value = float(edge[key])
-                if key == "p" or base == 0:
-                    return scale * (math.log(value) if value > 0 else -math.inf)
-                return scale * value * math.log(base)
-        return 0.0
+        scale, value = (float(self.header.get("acscale", 1.0)) if "a" in edge else 1.0), edge.get("a", edge.get("p"))
+        if value is None:
+            return 0.0
+        if "a" in edge and base:
+            return scale * float(value) * math.log(base)
+        return scale * (math.log(float(value)) if float(value) > 0 else -math.inf)
 
 
 def is_finite(text: str) -> bool:

@@ -25,26 +25,15 @@ def count_errors(truth: Sequence[Hashable], found: Sequence[Hashable]) -> int:
     >>> count_errors("a good film".split(), "a god film noir".split())
     2
     """
-    ids = number_items(truth)
-    return int(read_items(np.arange(len(truth) + 1), ids, [ids_of(ids, item) for item in found])[-1])
+    return int(read_items(np.arange(len(truth) + 1), truth, found)[-1])
 
 
-def number_items(truth: Sequence[Hashable]) -> tuple[Ints, dict[Hashable, int]]:
-    """A sequence as numbers, and the number of each of its items."""
-    known: dict[Hashable, int] = {}
-    return np.array([known.setdefault(item, len(known)) for item in truth], dtype=np.int64), known
-
-
-def ids_of(ids: tuple[Ints, dict[Hashable, int]], item: Hashable) -> int:
-    return ids[1].get(item, -1)
-
-
-def read_items(row: Ints, ids: tuple[Ints, dict[Hashable, int]], items: Sequence[int]) -> Ints:
+def read_items(row: Ints, truth: Sequence[Hashable], items: Sequence[Hashable]) -> Ints:
     """One row of the table of edit distances after another. row: (T + 1,) the distances of each part of the truth."""
-    steps = np.arange(len(row))
+    steps, right = np.arange(len(row)), np.array([*truth], dtype=object)
     for item in items:
         new = row + 1
-        new[1:] = np.minimum(new[1:], row[:-1] + (ids[0] != item))
+        new[1:] = np.minimum(new[1:], row[:-1] + (right != item))
         # Left out words of the truth: the least of what stands to the left, plus the way from there.
         row = np.minimum.accumulate(new - steps) + steps
     return row
@@ -56,21 +45,13 @@ def count_least_errors(truth: Sequence[str], network: Network) -> int:
     >>> count_least_errors(["a", "good", "film"], Network.of("1", [["a"], ["god", "good"], ["firm"]]))
     1
     """
-    ids = number_items(truth)
-    rows: list[Ints | None] = [None] * (len(network) + 1)
-    rows[0] = np.arange(len(truth) + 1)
+    rows: dict[int, Ints] = {0: np.arange(len(truth) + 1)}  # of the positions that a path comes to
     for position, alternatives in enumerate(network.positions):
-        row = rows[position]
-        if row is None:
-            continue  # no path comes here
         for one in alternatives:
-            if one.score == -math.inf:
-                continue
-            read = read_items(row, ids, [ids_of(ids, word) for word in one.word.split()])
-            known = rows[position + one.span]
-            rows[position + one.span] = read if known is None else np.minimum(known, read)
-    last = rows[-1]
-    return int(last[-1]) if last is not None else len(truth)
+            if position in rows and one.score > -math.inf:
+                read, end = read_items(rows[position], truth, one.word.split()), position + one.span
+                rows[end] = np.minimum(rows.get(end, read), read)
+    return int(rows[len(network)][-1]) if len(network) in rows else len(truth)
 
 
 @dataclass(frozen=True)
@@ -111,11 +92,9 @@ class ErrorCounts:
 
     def rates(self, seed: int = 0) -> ErrorRates:
         """The error rates of all texts so far."""
-        if not self.rows:
-            return ErrorRates(None, None, None, None, None, None, None, None, 0, 0)
-        words, errors, before, least, letters, wrong, wrong_before = np.array(self.rows, dtype=np.float64).T
+        table = np.array(self.rows, dtype=np.float64).reshape(-1, 7)
+        words, errors, before, least, letters, wrong, wrong_before = table.T
         low, high = bootstrap_ratio(errors, words, seed)
-        total = float(words.sum())
         return ErrorRates(
             wer=ratio(errors, words),
             wer_low=low,
@@ -125,8 +104,8 @@ class ErrorCounts:
             cer_original=ratio(wrong_before, letters),
             wer_oracle=ratio(least, words),
             p=matched_pairs(errors, before),
-            n=len(self.rows),
-            words=int(total),
+            n=len(table),
+            words=int(words.sum()),
         )
 
 
@@ -140,10 +119,8 @@ def bootstrap_ratio(errors: Floats, words: Floats, seed: int) -> tuple[float | N
     if not words.sum():
         return None, None
     rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(DRAWS):
-        picked = rng.integers(0, len(words), len(words))
-        found.append(errors[picked].sum() / max(words[picked].sum(), 1.0))
+    draws = (rng.integers(0, len(words), len(words)) for _ in range(DRAWS))
+    found = [errors[picked].sum() / max(words[picked].sum(), 1.0) for picked in draws]
     low, high = np.quantile(found, [0.025, 0.975])
     return float(low), float(high)
 

@@ -9,7 +9,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -274,7 +274,7 @@ class _Hardening:
         attacked = float(np.mean([survives(record) for record in records]))
         clean = float(measure_clean(victim, self.held))
         trial = Trial(clean=clean, attacked=attacked, seconds=round(seconds, 2), texts=len(records))
-        write_atomically(place / TRIAL, json.dumps(trial.as_dict()) + "\n")
+        write_atomically(place / TRIAL, json.dumps(asdict(trial)) + "\n")
         return trial
 
     def _measure(self, how: Callable[..., Result], victim: Victim, examples: Examples, **options: Any) -> Result:

@@ -28,9 +28,6 @@ class Trial:
     seconds: float
     texts: int
 
-    def as_dict(self) -> dict[str, float]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
 class Hardening:
@@ -102,7 +99,7 @@ class Hardening:
             "max_loss": self.max_loss,
             "chosen": self.chosen,
             "cost": None if self.cost is None else round(self.cost, 2),
-            "recipes": {name: trial.as_dict() for name, trial in self.trials.items()},
+            "recipes": {name: asdict(trial) for name, trial in self.trials.items()},
             "test": test,
             "notes": list(describe(self)),
         }

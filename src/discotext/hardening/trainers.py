@@ -256,7 +256,8 @@ class NeuralTrainer(Trainer):
     def check(self, recipe: Recipe) -> None:
         from discotext.victims.neural.training import make_settings
 
-        refuse_augmented(recipe, self.name)
+        if recipe.augmented:
+            raise ValueError(f"the recipe {recipe} is not for {self.name}; use adversarial instead of augmented")
         make_settings({"kind": self.name, "adversarial": recipe.weight, "inner": recipe.inner}, 1)
 
     def train(self, recipe: Recipe, training: Training) -> Victim:
@@ -301,9 +302,8 @@ class TransformerTrainer(Trainer):
         self.victim, self.name, self.epochs = victim, victim.name, epochs or EPOCHS
 
     def check(self, recipe: Recipe) -> None:
-        refuse_augmented(recipe, self.name)
-        if recipe.inner != "vertex":
-            raise ValueError(f"the recipe {recipe} is for the networks of `discotext train`; use adversarial")
+        if recipe.augmented or recipe.inner != "vertex":
+            raise ValueError(f"the recipe {recipe} is not for {self.name}; use adversarial")
 
     def train(self, recipe: Recipe, training: Training) -> Victim:
         if recipe == PLAIN:
@@ -324,15 +324,6 @@ class TransformerTrainer(Trainer):
 
     def settings(self, examples: Examples) -> dict[str, object]:
         return {**super().settings(examples), "epochs": self.epochs}
-
-
-def refuse_augmented(recipe: Recipe, name: str) -> None:
-    """Raise ValueError for a recipe that trains again on flipped texts."""
-    if recipe.augmented:
-        raise ValueError(
-            f"the recipe {recipe} trains again on flipped texts; for {name} use adversarial, which does so in every "
-            "batch"
-        )
 
 
 def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, training: Training, epochs: int) -> None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from discotext.core.arrays import Floats, Ints
 from discotext.models.ngram import MARKS, MAX_ORDER, BackoffModel, find_links
 
-CHUNK = 1 << 22  # n-grams sorted at once
+BEGIN = MARKS.index("<s>")
 NEVER = -99.0 * float(np.log(10))  # ln p of the start of a sentence, which is never predicted: the custom of ARPA files
 FALLBACK = (0.5, 1.0, 1.5)  # discounts of an order with too few different counts to estimate them
 
@@ -114,11 +114,12 @@ def train_kneser_ney(
 
 @dataclass
 class _Level:
-    """All n-grams of one order, in order. parents: indices into the order below; last: their last words.
+    """All n-grams of one order, by their keys. parents: indices into the order below; last: their last words.
 
     links: for each, the index of the n-gram without its first word, in the order below.
     """
 
+    keys: Ints
     parents: Ints
     last: Ints
     counts: Ints
@@ -129,62 +130,32 @@ def _count(corpus: Corpus, order: int, tell: Progress) -> list[_Level]:
     """Count the n-grams of every order. Those of order 1 are all words, whether they occur or not."""
     ids, size = corpus.ids, len(corpus.words)
     # The n-gram that ends at each place; −1 where it would reach over the start of a sentence.
-    ending = ids.astype(np.int32)
-    words = np.arange(size)
-    levels = [_Level(np.zeros(size, np.int64), words, np.bincount(ids, minlength=size), np.zeros(size, np.int64))]
+    ending = ids.astype(np.int64)
+    words, root = np.arange(size), np.zeros(size, np.int64)
+    levels = [_Level(words, root, words, np.bincount(ids, minlength=size), root)]
     for n in range(2, order + 1):
         tell(f"counting n-grams of order {n}", (n - 2) / max(order - 1, 1))
-        keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        for place in range(1, len(ids), CHUNK):
-            found = _make_keys(ending, ids, place, size)
-            more, times = np.unique(found[found >= 0], return_counts=True)
-            keys, counts = _add_counts(keys, counts, more, times)
-        later = np.full(len(ids), -1, np.int32)
-        for place in range(1, len(ids), CHUNK):
-            found = _make_keys(ending, ids, place, size)
-            where = np.searchsorted(keys, found)
-            later[place : place + len(found)] = np.where(found >= 0, where, -1)
+        # Nothing reaches from one sentence into the next: no n-gram has a start as its last word.
+        there = 1 + np.flatnonzero((ending[:-1] >= 0) & (ids[1:] != BEGIN))
+        keys, where, counts = np.unique(ending[there - 1] * size + ids[there], return_inverse=True, return_counts=True)
+        ending = np.full(len(ids), -1, np.int64)
+        ending[there] = where
         parents, last = np.divmod(keys, size)
         below = levels[-1]
-        if n == 2:
-            links = last
-        else:
-            below_keys = below.parents * size + below.last
-            links = np.searchsorted(below_keys, below.links[parents] * size + last)
-        levels.append(_Level(parents, last, counts, links))
-        ending = later
+        links = last if n == 2 else np.searchsorted(below.keys, below.links[parents] * size + last)
+        levels.append(_Level(keys, parents, last, counts, links))
     return levels
-
-
-def _make_keys(ending: NDArray[np.int32], ids: NDArray[np.int32], place: int, size: int) -> Ints:
-    """The keys of the n-grams that end at `place` and after, a chunk of them; −1 where there is none."""
-    before = ending[place - 1 : place - 1 + CHUNK][: len(ids) - place].astype(np.int64)
-    words = ids[place : place + CHUNK]
-    # Nothing reaches from one sentence into the next: no n-gram has a start as its last word.
-    return np.where((before >= 0) & (words != MARKS.index("<s>")), before * size + words, -1)
-
-
-def _add_counts(keys: Ints, counts: Ints, more: Ints, times: Ints) -> tuple[Ints, Ints]:
-    """Merge two sorted tables of counts."""
-    if not len(keys):
-        return more, times
-    together, where = np.unique(np.concatenate([keys, more]), return_inverse=True)
-    sums = np.zeros(len(together), np.int64)
-    sums[where[: len(keys)]] = counts
-    sums[where[len(keys) :]] += times
-    return together, sums
 
 
 def _estimate(words: list[str], levels: list[_Level], least_counts: Sequence[int], name: str) -> BackoffModel:
     """Turn counts into probabilities, from single words to the highest order."""
-    size, begin = len(words), MARKS.index("<s>")
+    size = len(words)
     key_parts: list[Ints] = []
-    prob_parts: list[Floats] = []
-    backoff_parts: list[Floats] = [np.zeros(1)]
+    prob_parts, backoff_parts = [np.ones(1)], [np.ones(1)]
     starts = [1]
     # Of the order below: probabilities by index, and the nodes that its n-grams have in the model (0: left out).
     probs, nodes = np.full(1, 1 / (size - 1)), np.zeros(1, np.int64)
-    at_start = np.arange(size) == begin  # which n-grams begin with a start
+    at_start = np.arange(size) == BEGIN  # which n-grams begin with a start
     for n, level in enumerate(levels, start=1):
         if n > 1:
             at_start = at_start[level.parents]
@@ -214,17 +185,13 @@ def _estimate(words: list[str], levels: list[_Level], least_counts: Sequence[int
         starts.append(starts[-1] + int(kept.sum()))
         if n == len(levels) or not kept.any():
             break
-    keys = np.concatenate(key_parts)
-    flat = np.concatenate([np.ones(1), *prob_parts])
-    backoffs = np.ones(len(keys) + 1)
-    seen = np.concatenate(backoff_parts[1:]) if len(backoff_parts) > 1 else np.zeros(0)
-    backoffs[1 : 1 + len(seen)] = seen
+    keys, backoffs = np.concatenate(key_parts), np.ones(starts[-1])
+    seen = np.concatenate(backoff_parts)
+    backoffs[: len(seen)] = seen
     with np.errstate(divide="ignore"):
-        logs = np.log(flat)
-        logs[1 + begin] = NEVER
         # A factor of 0 is possible where every word was seen after a context; a float cannot hold its logarithm.
-        bows = np.maximum(np.log(backoffs), NEVER)
-    logs = np.maximum(logs, NEVER)
+        logs, bows = (np.maximum(np.log(one), NEVER) for one in (np.concatenate(prob_parts), backoffs))
+    logs[1 + BEGIN] = NEVER
     links = find_links(keys, size, starts)
     return BackoffModel(words, keys, logs.astype(np.float32), bows.astype(np.float32), links, name)
 

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from discotext.search.solver import Proposal as Proposal
     from discotext.search.solver import Search as Search
     from discotext.search.solver import Solver as Solver
-    from discotext.search.tuning import Tuning as Tuning
+    from discotext.search.solver import Tuning as Tuning
 
 _HOMES = {
     "loop": ["Stop", "solve"],
-    "solver": ["Proposal", "Search", "Solver"],
-    "tuning": ["Tuning"],
+    "solver": ["Proposal", "Search", "Solver", "Tuning"],
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

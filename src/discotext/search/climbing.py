@@ -3,8 +3,8 @@
 A row is a climber; a problem may have many. Each round costs a climber one gradient and as many forwards as it is
 proposed moves. Climbers of one problem share what it may spend.
 
-At a choice, the slope of the score in α says to first order what every swap would gain. Four kinds of move keep within
-the budget: change one more position (while there is room), change a changed position to another candidate, put a
+At a choice, the gradient of the score in α says to first order what every swap would gain. Four kinds of move keep
+within the budget: change one more position (while there is room), change a changed position to another candidate, put a
 position back, and exchange, which does the last and the first together when the budget is spent.
 """
 
@@ -21,8 +21,7 @@ from discotext.core.oracle import Oracle, RelaxedOracle
 from discotext.core.problem import Batch, best_distinct, fingerprints
 from discotext.core.rounding import best_vertex, largest
 from discotext.core.swaps import best_of_each
-from discotext.search.solver import Proposal, Proposals, Search, is_active
-from discotext.search.tuning import Tuning
+from discotext.search.solver import Proposal, Proposals, Search, Tuning, is_active
 
 
 @dataclass(frozen=True)
@@ -61,18 +60,18 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int, pa
     changed = choices != 0
     chosen = layout.chosen(choices)
     here = gradient[chosen]
-    slopes = gradient.copy()
-    slopes[chosen] = -np.inf
-    slopes[layout.starts] = -np.inf
+    masked = gradient.copy()
+    masked[chosen] = -np.inf
+    masked[layout.starts] = -np.inf
     # A position that is changed already, or a row with budget left, needs nothing in return.
     free = changed | (changed.sum(axis=1) < layout.budgets)[:, None]
     some = min(max(count, partners), width)
-    candidate, slope = segment_argmax(slopes, layout.starts, layout.position_of)
-    candidates, gains = layout.dense(candidate, 0), layout.dense(slope - here, -np.inf)
-    alone = Ranked.of(layout, slopes, here, candidates, np.where(free, gains, -np.inf), some)
-    into = Ranked.of(layout, slopes, here, candidates, np.where(free, -np.inf, gains), some).first(partners)
-    slope_back = layout.dense(gradient[layout.starts] - here, -np.inf)
-    outof, gain_outof = largest(np.where(changed, slope_back, -np.inf), min(partners, width))
+    candidate, steepest = segment_argmax(masked, layout.starts, layout.position_of)
+    candidates, gains = layout.dense(candidate, 0), layout.dense(steepest - here, -np.inf)
+    alone = Ranked.of(layout, masked, here, candidates, np.where(free, gains, -np.inf), some)
+    into = Ranked.of(layout, masked, here, candidates, np.where(free, -np.inf, gains), some).first(partners)
+    gain_back = layout.dense(gradient[layout.starts] - here, -np.inf)
+    outof, gain_outof = largest(np.where(changed, gain_back, -np.inf), min(partners, width))
     pairs = into.gains[:, :, None] + gain_outof[:, None, :]
     # All kinds side by side: swaps that need nothing, ways back, and pairs of both.
     kinds = [alone.gains, gain_outof, pairs.reshape(len(choices), -1)]
@@ -96,10 +95,10 @@ class Ranked:
     gains: Floats
 
     @classmethod
-    def of(cls, layout: Batch, slopes: Floats, here: Floats, candidates: Ints, gains: Floats, count: int) -> Ranked:
+    def of(cls, layout: Batch, masked: Floats, here: Floats, candidates: Ints, gains: Floats, count: int) -> Ranked:
         """The best and the second best candidate of the `count` positions that gain most.
 
-        slopes: flat, −inf for candidates that are no swap. here: (N,) the slope of what is chosen.
+        masked: flat, the gradient,, −inf for candidates that are no swap. here: (N,) the gradient at what is chosen.
         """
         positions, best = largest(gains, count)
         chosen = np.take_along_axis(candidates, positions, axis=1)
@@ -107,10 +106,10 @@ class Ranked:
         starts, counts = layout.starts[numbers].ravel(), layout.counts[numbers].ravel()
         places = ranges(starts, counts)
         first = np.cumsum(counts) - counts
-        rest = slopes[places]
+        rest = masked[places]
         rest[first + np.minimum(chosen.ravel(), counts - 1)] = -np.inf
-        second, slope = segment_argmax(rest, first, np.repeat(np.arange(len(counts)), counts))
-        next_best = np.where(np.isfinite(best), slope.reshape(best.shape) - here[numbers], -np.inf)
+        second, steepest = segment_argmax(rest, first, np.repeat(np.arange(len(counts)), counts))
+        next_best = np.where(np.isfinite(best), steepest.reshape(best.shape) - here[numbers], -np.inf)
         return cls(
             np.concatenate([positions, positions], axis=1),
             np.concatenate([chosen, second.reshape(best.shape)], axis=1),
@@ -188,41 +187,31 @@ class Places:
     """The places where climbers have been."""
 
     def __init__(self) -> None:
-        self._known: set[tuple[int, int, int]] = set()
+        self._known: set[tuple[int, ...]] = set()
 
-    def visit(self, climbers: Climbers) -> Bools:
-        """(R,) True for climbers at a place where none has been before; from now on it is known."""
-        new = np.zeros(len(climbers), dtype=bool)
+    def visit(self, climbers: Climbers, count: float = np.inf) -> Bools:
+        """(R,) True for the first `count` climbers of each problem at new places; these are known from now on."""
+        new, taken = np.zeros(len(climbers), dtype=bool), Counter[int]()
         marks = fingerprints(climbers.choices).tolist()
         for row, (problem, mark) in enumerate(zip(climbers.problems.tolist(), marks, strict=True)):
-            place = (problem, mark[0], mark[1])
-            new[row] = place not in self._known
-            self._known.add(place)
-        return new
-
-    def visit_some(self, climbers: Climbers, count: int) -> Ints:
-        """Rows of the first `count` climbers of each problem at new places; only those places are known from now on."""
-        found, taken = [], Counter[int]()
-        marks = fingerprints(climbers.choices).tolist()
-        for row, (problem, mark) in enumerate(zip(climbers.problems.tolist(), marks, strict=True)):
-            place = (problem, mark[0], mark[1])
+            place = (problem, *mark)
             if taken[problem] < count and place not in self._known:
                 taken[problem] += 1
                 self._known.add(place)
-                found.append(row)
-        return np.array(found, dtype=np.int64)
+                new[row] = True
+        return new
 
 
-def slopes_at(oracle: RelaxedOracle, climbers: Climbers, layout: Batch, smoothing: float) -> Floats:
+def gradients_at(oracle: RelaxedOracle, climbers: Climbers, layout: Batch, smoothing: float) -> Floats:
     """What the score gains, to first order, by every swap of every climber; flat.
 
-    smoothing: weight of the uniform mixture in the point at which the slope is taken; 0 takes it at the choice itself.
+    smoothing: weight of the uniform mixture in the point at which the gradient is taken; 0 takes it at the choice.
     """
     mixture = layout.one_hot(climbers.choices)
     if smoothing:
         mixture = (1 - smoothing) * mixture + smoothing / layout.counts[layout.position_of]
-    _, slopes = oracle.relaxed(climbers.problems, mixture)
-    return slopes
+    _, gradients = oracle.relaxed(climbers.problems, mixture)
+    return gradients
 
 
 def climb(
@@ -237,7 +226,7 @@ def climb(
 ) -> Generator[Proposal, Ints, Climbers]:
     """Move every climber uphill until no proposed move is better; returns where they ended.
 
-    smoothing: see `slopes_at`. goal: give up a climber that `tuning.patience` more rounds would not bring there.
+    smoothing: see `gradients_at`. goal: give up a climber that `tuning.patience` more rounds would not bring there.
     """
     ended = climbers.take(np.empty(0, dtype=np.int64))
     while len(climbers):
@@ -246,8 +235,8 @@ def climb(
         if not len(climbers):
             break
         layout = batch.take(climbers.problems)
-        slopes = slopes_at(oracle, climbers, layout, smoothing)
-        moves = best_moves(layout, climbers.choices, slopes, tuning.proposals, tuning.partners)
+        gradients = gradients_at(oracle, climbers, layout, smoothing)
+        moves = best_moves(layout, climbers.choices, gradients, tuning.proposals, tuning.partners)
         moved = moves.apply(climbers.choices)
         found = oracle.score(climbers.problems[moves.rows], moved)
         best = best_of_each(moves.rows, found)
@@ -292,12 +281,12 @@ def measure_swaps(
 ) -> Floats:
     """Flat like a gradient: what each measured swap gains over what is chosen, 0 for that, −inf for the rest.
 
-    count: swaps of each climber that are measured, those of the highest slopes. also: further candidates, flat.
+    count: swaps of each climber that are measured, those of the highest gradients. also: further candidates, flat.
     """
     choices = at.choices[:, : layout.n_max]
     chosen = layout.chosen(choices)
-    slopes = slopes_at(oracle, at, layout, smoothing)
-    promise = slopes - slopes[chosen][layout.position_of]
+    gradients = gradients_at(oracle, at, layout, smoothing)
+    promise = gradients - gradients[chosen][layout.position_of]
     promise[layout.starts] = -np.inf
     promise[chosen] = -np.inf
     order = np.lexsort((-promise, layout.row_of))
@@ -307,7 +296,7 @@ def measure_swaps(
     rows, positions = layout.row_of[tried], layout.position_of[tried]
     swapped = at.choices[rows]
     swapped[np.arange(len(tried)), positions - layout.first_position[rows]] = tried - layout.starts[positions]
-    gains = np.full(len(slopes), -np.inf)
+    gains = np.full(len(gradients), -np.inf)
     # From a forbidden choice a swap gains what it scores.
     base = np.where(np.isfinite(at.scores), at.scores, 0.0)
     gains[tried] = oracle.score(at.problems[rows], swapped) - base[rows]
@@ -334,8 +323,8 @@ def search_frugally(
     labels_only: whether no answer short of the goal says what is nearer to it; then only whole choices are worth a
         question.
     queries: (B,) what each problem may spend.
-    slack: how many times the gain that slopes promise may be true; a problem that would not reach its goal even then is
-        given up.
+    slack: how many times the gain that gradients promise may be true; a problem that would not reach its goal even
+        then is given up.
     """
     best = Climbers.at(batch, oracle, problems, np.zeros((len(problems), 0), dtype=np.int32))
     limit = search.spent(np.arange(len(batch))) + queries
@@ -344,11 +333,11 @@ def search_frugally(
     questions = 1 if labels_only else tuning.frugal_questions
     while len(best):
         layout = batch.take(best.problems)
-        slopes = slopes_at(oracle, best, layout, 0.0)
-        vertex = best_vertex(slopes, layout)
-        gains = slopes[layout.chosen(vertex)] - slopes[layout.chosen(best.choices)]
+        gradients = gradients_at(oracle, best, layout, 0.0)
+        vertex = best_vertex(gradients, layout)
+        gains = gradients[layout.chosen(vertex)] - gradients[layout.chosen(best.choices)]
         promise = np.bincount(layout.problem_of_position, weights=gains, minlength=len(best))
-        moves = best_moves(layout, best.choices, slopes, 4 * tuning.frugal_questions, tuning.partners)
+        moves = best_moves(layout, best.choices, gradients, 4 * tuning.frugal_questions, tuning.partners)
         rows = np.concatenate([np.arange(len(best)), moves.rows])
         pointed = np.zeros_like(best.choices)
         pointed[:, : vertex.shape[1]] = vertex
@@ -356,11 +345,11 @@ def search_frugally(
         order = np.argsort(rows, kind="stable")
         if search.goal is not None and np.isfinite(slack):
             hopeful = best.scores + slack * promise >= search.goal
-            # As long as it gets better, more may come than the slopes know of.
+            # As long as it gets better, more may come than the gradients know of.
             hopeful |= idle[best.problems] < tuning.frugal_patience
             order = order[hopeful[rows[order]]]
         wanted = Climbers(best.problems[rows], choices, np.zeros(len(rows))).take(order)
-        picked = order[asked.visit_some(wanted, questions)]
+        picked = order[asked.visit(wanted, questions)]
         rows, choices = rows[picked], choices[picked]
         scores = oracle.score(best.problems[rows], choices)
         active = yield Proposal(best.problems[rows], choices, scores)

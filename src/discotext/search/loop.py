@@ -16,8 +16,7 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.oracle import BatchOracle, Oracle, RelaxedOracle, can, find_free_gradients, name_ability
-from discotext.core.problem import Batch, count_changes
-from discotext.core.solution import Solution, Status
+from discotext.core.problem import Batch, Solution, Status, count_changes
 from discotext.core.wrappers import Cached, Chunked, Counted, Guarded, Renumbered
 from discotext.search.pruning import Kept, prune
 from discotext.search.solver import Proposal, Search, Solver, check_solver, drive
@@ -296,7 +295,8 @@ class Loop:
 
     def _check(self) -> None:
         """Ask for every returned choice once more, past the memory; what the oracle says now is what is reported."""
-        self.counted.lift_limits(self.stop.forwards)
+        self.counted.max_forwards = np.inf if self.stop.forwards is None else self.stop.forwards
+        self.counted.max_backwards = self.counted.deadline = np.inf
         rows = np.arange(len(self.batch))
         if len(rows):
             if self.batch.infeasible(self.choices).any():

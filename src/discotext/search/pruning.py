@@ -21,8 +21,7 @@ from discotext.core.problem import Batch, count_changes
 from discotext.core.rounding import best_replacements
 from discotext.core.swaps import Swaps, best_of_each, score_swaps
 from discotext.search.climbing import Allowance, Climbers, climb, measure_swaps
-from discotext.search.solver import Proposal, Search, drive
-from discotext.search.tuning import Tuning
+from discotext.search.solver import Proposal, Search, Tuning, drive
 
 # Changes of a text beyond which they are undone in runs, not one in each round. Every round asks about all of them, so
 # in a text of thousands of words that would be the whole cost of an attack.
@@ -69,21 +68,16 @@ def prune(
     Costs, a row: one gradient (or as many forwards as changes), log₂ forwards to bisect, and the single tries.
     thorough: `rebuild` as well, for a gradient and about `tuning.pruning_swaps` forwards.
     """
-    bisect(batch, oracle, kept, gradients)
+    rows = kept.several()
+    if len(rows):
+        # The longest run of changes, the most harmless first, that can go.
+        undo_run(oracle, kept, rows, rank_by_harm(batch, oracle, kept.problems[rows], kept.choices[rows], gradients))
     if gradients and exchange and thorough:
         rebuild(batch, oracle, kept, tuning)
     undo_singly(oracle, kept, kept.several())
     if gradients and exchange:
         exchange_down(batch, oracle, kept, search, tuning)
     return kept.choices, kept.scores
-
-
-def bisect(batch: Batch, oracle: Oracle, kept: Kept, gradients: bool) -> None:
-    """Put back the longest run of changes, the most harmless first, that keeps the floor."""
-    rows = kept.several()
-    if len(rows):
-        order = rank_by_harm(batch, oracle, kept.problems[rows], kept.choices[rows], gradients)
-        undo_run(oracle, kept, rows, order)
 
 
 def undo_run(oracle: Oracle, kept: Kept, rows: Ints, order: Ints) -> None:
@@ -109,9 +103,9 @@ def rank_by_harm(batch: Batch, oracle: Oracle, problems: Ints, choices: Choices,
         relaxed: RelaxedOracle = oracle  # type: ignore[assignment]
         layout = batch.take(problems)
         _, gradient = relaxed.relaxed(problems, layout.one_hot(choices))
-        slope = layout.dense(gradient[layout.starts] - gradient[layout.chosen(choices)], 0.0)
+        gain = layout.dense(gradient[layout.starts] - gradient[layout.chosen(choices)], 0.0)
         changed = choices[:, : layout.n_max] != 0
-        worth[:, : layout.n_max] = np.where(changed, slope, -np.inf)
+        worth[:, : layout.n_max] = np.where(changed, gain, -np.inf)
     else:
         swaps = all_undos(choices)
         worth[swaps.rows, swaps.positions] = score_swaps(oracle, problems, choices, swaps)

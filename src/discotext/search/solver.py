@@ -17,7 +17,6 @@ from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.oracle import Oracle, Wrapper
 from discotext.core.problem import Batch
 from discotext.core.wrappers import Counted
-from discotext.search.tuning import DEFAULT, Tuning
 
 Result = TypeVar("Result")
 
@@ -137,3 +136,65 @@ def check_solver(given: object) -> None:
             f"{given!r} is not a solver; pass one such as Greedy(), make_solver('greedy'), or your own subclass of "
             "discotext.search.Solver"
         )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Constants of `Disco` and of pruning. No user needs to set one; an experiment may.
+
+    What halving and doubling each of them does is in docs/benchmarks/solvers.md (`python -m benchmarks.tuning`); on
+    film reviews none of them changes how many labels flip.
+
+    frank_wolfe_steps: vertices that the relaxation visits before climbing begins.
+    proposals: moves scored in each round of climbing.
+    partners: undos, and swaps, that are paired with each other to form exchanges.
+    smoothing: weight of the uniform mixture when gradients are taken near a choice instead of at it. Those of text
+        classifiers then predict better what a whole swap gains; used only with a goal.
+    patience: a climber is given up when this many more rounds like its last would not bring it to the goal.
+    surveyed_swaps, surveyed_moves: swaps that a survey scores one by one, and combinations of them afterwards.
+    idle_waves: restarts in a row that ask nothing new before a problem is given up. It only ends loops in tiny spaces.
+    exchanged_words: words exchanged at random to leave a local optimum.
+    beam_width: width of the beam that a high effort without a goal begins with where it can afford one.
+    near_passes: passes for a problem that has almost reached its goal, at the default effort.
+    near_share, high_share: share of the way to the goal that may be missing for a problem to get any of them, at the
+        default effort and at a high one. Half of `high_share` reaches the same goals in 229 passes instead of 382; it
+        is kept at 0.7, with which the published figures were measured.
+    least_passes: passes that `effort="high"` spends at least when there is no goal; short texts cost little.
+    pruning_proposals, pruning_rounds: moves per round, and rounds, spent looking for a choice with one change fewer.
+    pruning_swaps: swaps that thorough pruning measures one by one.
+    greedy_passes: where greedy search would spend no more than this, the search begins with it: a gradient costs as
+        much as four forwards, and the first steps take several.
+    last_share: share of the way to the goal that may be missing for a high effort to end with greedy search.
+    frugal_questions, frugal_queries, frugal_patience, frugal_pruning: where gradients are free (`search_frugally`), the
+        choices asked for in each round, the queries of a problem at the default effort, the rounds without gain before
+        it may be given up, and the moves per round, and rounds, of pruning.
+    labels_queries: queries where the model answers labels; most of what is found is found in the first ten.
+    """
+
+    frank_wolfe_steps: int = 5
+    proposals: int = 12
+    partners: int = 8
+    smoothing: float = 0.3
+    patience: int = 4
+    surveyed_swaps: int = 24
+    surveyed_moves: int = 8
+    idle_waves: int = 10
+    exchanged_words: int = 2
+    beam_width: int = 8
+    near_passes: float = 300.0
+    near_share: float = 0.3
+    high_share: float = 0.7
+    least_passes: float = 1000.0
+    pruning_proposals: int = 16
+    pruning_rounds: int = 4
+    pruning_swaps: int = 48
+    greedy_passes: float = 100.0
+    last_share: float = 0.1
+    frugal_questions: int = 3
+    frugal_queries: float = 200.0
+    labels_queries: float = 60.0
+    frugal_patience: int = 2
+    frugal_pruning: tuple[int, int] = (3, 2)
+
+
+DEFAULT = Tuning()

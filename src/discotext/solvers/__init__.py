@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from discotext.search.solver import Solver
-from discotext.solvers.beam import Beam
-from discotext.solvers.disco import Disco
-from discotext.solvers.disco_adam import DiscoAdam
-from discotext.solvers.disco_frank_wolfe import DiscoFrankWolfe
-from discotext.solvers.disco_proximal import DiscoProximal
+from discotext.solvers.disco import Disco, DiscoFrankWolfe
+from discotext.solvers.disco_proximal import DiscoAdam, DiscoProximal
 from discotext.solvers.exact import Exact
-from discotext.solvers.greedy import Greedy
+from discotext.solvers.greedy import Beam, GradientGreedy, Greedy, LeftToRight, RankedGreedy
 from discotext.solvers.local_search import LocalSearch
 from discotext.solvers.random import Random
-from discotext.solvers.sweeps import GradientGreedy, LeftToRight, RankedGreedy
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
     "disco": Disco,

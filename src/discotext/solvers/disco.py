@@ -6,15 +6,21 @@
 
 If there is a goal, most problems that miss it by far will never reach it, so the passes go to those that came near.
 They are best spent on a survey of the place (`survey`) and then on new starts: near the best choice, with two words
-exchanged at random, and at high effort also far from everything seen, where slopes at random mixtures point.
+exchanged at random, and at high effort also far from everything seen, where gradients at random mixtures point.
 
 Small problems are not searched but enumerated, and their answers are proved.
+
+`DiscoFrankWolfe` is the relaxation with climbing alone. {α in the simplices, Σ_i (1 − α_i^0) ≤ m} has integral
+vertices, and the best vertex for a gradient is found in one pass (`rounding.best_vertex`). So every step moves towards
+a feasible choice, which is scored at once: no λ, no γ, no κ, and no rounding. The path is the same for score and
+a · score + b (a > 0), and for a cost that is convex and L-smooth in α it is within 2L · min(4m, 2n) / (T + 2) of the
+optimum after T steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar, Literal
 
@@ -22,22 +28,16 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.oracle import (
-    Oracle,
     RelaxedOracle,
     Wrapper,
-    can,
     find_free_gradients,
-    name_ability,
 )
 from discotext.core.problem import Batch, interior_point
 from discotext.core.rounding import best_vertex
 from discotext.search.climbing import Allowance, Climbers, Places, climb, search_frugally, survey
-from discotext.search.solver import Proposal, Proposals, Search, Solver, check_solver, is_active
-from discotext.search.tuning import DEFAULT, Tuning
-from discotext.solvers.beam import search_beam
-from discotext.solvers.disco_frank_wolfe import frank_wolfe, spread_start
+from discotext.search.solver import DEFAULT, Proposal, Proposals, Search, Solver, Tuning, is_active
 from discotext.solvers.exact import enumerate_levels
-from discotext.solvers.greedy import climb_greedily, greedy_passes
+from discotext.solvers.greedy import climb_greedily, greedy_passes, search_beam
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,6 @@ class Disco(Solver):
     effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
         that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
     enumerate: score every choice where that costs no more passes than searching, and mark the answer as proved.
-    start: another solver, which is run first; this then climbs from the best it found and not from where Frank–Wolfe
-        leads, and enumerates nothing.
     tuning: the constants behind it, for experiments.
 
     >>> Disco(effort="high")
@@ -62,18 +60,14 @@ class Disco(Solver):
     effort: Literal["default", "high"] | float = "default"
     enumerate: bool = True
     tuning: Tuning = DEFAULT
-    start: Solver | None = None
 
     def __post_init__(self) -> None:
-        if self.start is not None:
-            check_solver(self.start)
         if self.effort not in ("default", "high") and not (isinstance(self.effort, Real) and self.effort > 0):
             raise ValueError(f"effort is {self.effort!r}; choose 'default', 'high' or a number above 0")
 
     def __repr__(self) -> str:
         tuning = "" if self.tuning == DEFAULT else f", tuning={self.tuning}"
-        start = "" if self.start is None else f", start={self.start!r}"
-        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning}{start})"
+        return f"Disco(effort={self.effort!r}, enumerate={self.enumerate}{tuning})"
 
     @property
     def multiple(self) -> float:
@@ -86,25 +80,9 @@ class Disco(Solver):
     def thorough(self) -> bool:
         return self.multiple > 0
 
-    @property
-    def restricts(self) -> bool:
-        return self.start is not None and self.start.restricts
-
-    def refuse(self, batch: Batch, oracle: Oracle) -> None:
-        if self.start is not None:
-            if not can(oracle, self.start.needs):
-                wanted = f"{type(self.start).__name__}, which needs {name_ability(self.start.needs)}"
-                raise TypeError(
-                    f"Disco has to start from {wanted}, and {type(oracle).__name__} has none; choose another start"
-                )
-            self.start.refuse(batch, oracle)
-
     def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
         plan = self.plan(search.goal)
         problems = np.arange(len(batch))
-        if self.start is not None:
-            yield from self._polish(batch, oracle, search, plan, self.start)
-            return
         if self.enumerate:
             small = is_enumerable(batch, self._passes(batch, plan))
             if small.any():
@@ -146,45 +124,17 @@ class Disco(Solver):
         return np.maximum(self.multiple * greedy_passes(batch), max(usual, least))
 
     def _search(self, batch: Batch, oracle: RelaxedOracle, search: Search, plan: Plan, problems: Ints) -> Proposals:
-        tuning, everything = self.tuning, np.arange(len(batch))
+        """Greedy where that is cheap, else Frank–Wolfe and climbing; then go on while there are passes left."""
+        tuning = self.tuning
         before = np.full(len(batch), -np.inf)
         before[problems] = oracle.score(problems, batch.originals()[problems])
-        spent = search.spent(everything)
+        spent = search.spent(np.arange(len(batch)))
         allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
         cheap = (greedy_passes(batch)[problems] <= tuning.greedy_passes) & (search.goal is not None)
         greedy = yield from climb_greedily(batch, oracle, problems[cheap])
         start = spread_start(batch.take(problems[~cheap]))
         met = yield from frank_wolfe(batch, oracle, problems[~cheap], start, tuning.frank_wolfe_steps)
-        yield from self._climb(batch, oracle, search, plan, met.best(plan.starts), allowance, before, spent, greedy)
-
-    def _polish(self, batch: Batch, oracle: Wrapper, search: Search, plan: Plan, start: Solver) -> Proposals:
-        """Run the start, and go on from the best it found."""
-        found = yield from follow_best(batch, start.propose(batch, oracle, search))
-        spent = search.spent(np.arange(len(batch)))
-        allowance = Allowance(batch, search, self.multiple * greedy_passes(batch) if self.multiple else np.inf)
-        kept = Climbers.at(batch, oracle, found.problems, batch.originals()[found.problems])
-        before = np.full(len(batch), -np.inf)
-        before[kept.problems] = kept.scores
-        best = (found + kept).best(1)
-        yield from self._climb(batch, oracle, search, plan, best, allowance, before, spent, Climbers.none(batch))
-
-    def _climb(
-        self,
-        batch: Batch,
-        oracle: RelaxedOracle,
-        search: Search,
-        plan: Plan,
-        climbers: Climbers,
-        allowance: Allowance,
-        before: Floats,
-        spent: Floats,
-        greedy: Climbers,
-    ) -> Proposals:
-        """Climb, then go on while there are passes left.
-
-        before: (B,) the originals' scores; spent: (B,) passes. greedy: where greedy search has ended already.
-        """
-        tuning = self.tuning
+        climbers = met.best(plan.starts)
         ended = yield from climb(batch, oracle, climbers, allowance, tuning, smoothing=plan.smoothing, goal=search.goal)
         best = (greedy + ended).best(1)
         best = best.take(is_active(best.problems, (yield nothing(batch))))
@@ -239,7 +189,7 @@ class Plan:
     """How a search goes about it.
 
     starts: vertices to climb from; with a goal, fewer will do at first.
-    smoothing: where slopes are taken, see `slopes_at`.
+    smoothing: where gradients are taken, see `gradients_at`.
     surveys: whether the place where climbing ends is surveyed before new starts are made.
     distant: whether new starts are also made far from everything seen.
     missing: share of the way to the goal that may be missing for a problem to be pursued.
@@ -271,22 +221,6 @@ class Plan:
         return np.asarray(np.where(np.isnan(missing), 1.0, missing))
 
 
-def follow_best(batch: Batch, proposals: Proposals) -> Generator[Proposal, Ints, Climbers]:
-    """Pass on what another solver proposes; returns the best of each problem that still goes on at its end."""
-    best, active, answer = Climbers.none(batch), np.arange(len(batch)), None
-    while True:
-        try:
-            proposal = next(proposals) if answer is None else proposals.send(answer)
-        except StopIteration:
-            break
-        best = (best + Climbers(proposal.problems, proposal.choices, proposal.scores)).best(1)
-        active = answer = yield proposal
-    # What nothing was proposed for goes on from its original.
-    missing = active[~np.isin(active, best.problems)]
-    start = Climbers(missing, batch.originals()[missing], np.full(len(missing), -np.inf))
-    return (best + start).take(is_active(np.concatenate([best.problems, missing]), active)).best(1)
-
-
 def nothing(batch: Batch) -> Proposal:
     """A proposal of nothing: its answer says which problems still go on."""
     return Climbers.none(batch).proposal()
@@ -309,7 +243,7 @@ def is_enumerable(batch: Batch, passes: Floats) -> Bools:
 
 
 def far_starts(batch: Batch, oracle: RelaxedOracle, problems: Ints, rng: np.random.Generator) -> Climbers:
-    """The vertex that the slope at a random mixture points to."""
+    """The vertex that the gradient at a random mixture points to."""
     layout = batch.take(problems)
     _, gradient = oracle.relaxed(problems, interior_point(layout, rng))
     return Climbers.at(batch, oracle, problems, best_vertex(gradient, layout))
@@ -334,3 +268,60 @@ def random_positions(allowed: Bools, count: int, rng: np.random.Generator) -> Bo
     keys = np.where(allowed, rng.random(allowed.shape), np.inf)
     rank = np.argsort(np.argsort(keys, axis=1), axis=1)
     return np.asarray(allowed & (rank < count))
+
+
+@dataclass(frozen=True)
+class DiscoFrankWolfe(Solver):
+    """Frank–Wolfe over mixtures within budget, then climbing from the best choice it met.
+
+    steps: of size 2 / (t + 2), from the budget spread evenly over all words.
+    proposals: moves a climber looks at in each round; 0 leaves the climbing out.
+    """
+
+    needs: ClassVar[type] = RelaxedOracle
+    steps: int = 5
+    proposals: int = 8
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.proposals < 0:
+            raise ValueError(
+                f"steps is {self.steps} and proposals is {self.proposals}; choose steps ≥ 1 and proposals ≥ 0"
+            )
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
+        met = yield from frank_wolfe(batch, oracle, np.arange(len(batch)), spread_start(batch), self.steps)
+        if self.proposals:
+            tuning = replace(DEFAULT, proposals=self.proposals)
+            yield from climb(batch, oracle, met.best(1), Allowance(batch, search), tuning)
+
+
+def spread_start(layout: Batch) -> Floats:
+    """The mixture that spends each row's budget evenly: the same share of change on every word that may change."""
+    changeable = layout.counts > 1
+    words = np.bincount(layout.problem_of_position, weights=changeable, minlength=len(layout))
+    share = np.minimum(1.0, layout.budgets / np.maximum(words, 1))
+    share = np.where(changeable, share[layout.problem_of_position], 0.0)
+    alpha = (share / np.maximum(layout.counts - 1, 1))[layout.position_of]
+    alpha[layout.starts] = 1.0 - share
+    return alpha
+
+
+def frank_wolfe(
+    batch: Batch, oracle: RelaxedOracle, problems: Ints, alpha: Floats, steps: int
+) -> Generator[Proposal, Ints, Climbers]:
+    """Take steps from the mixtures alpha, one row per problem; returns every vertex met."""
+    met, layout = Climbers.none(batch), batch.take(problems)
+    for step in range(steps):
+        if not len(problems):
+            break
+        _, gradient = oracle.relaxed(problems, alpha)
+        vertex = best_vertex(gradient, layout)
+        found = Climbers.at(batch, oracle, problems, vertex)
+        met = met + found
+        active = yield found.proposal()
+        alpha = alpha + 2 / (step + 2) * (layout.one_hot(vertex) - alpha)
+        going = np.flatnonzero(is_active(problems, active))
+        if len(going) < len(problems):
+            alpha, problems, layout = alpha[layout.flat_rows(going)], problems[going], layout.take(going)
+            met = met.take(is_active(met.problems, active))
+    return met

@@ -3,6 +3,14 @@
 The cost is C = −score. The paper gives neither the step size nor p; here p = 1 and the step is found by backtracking on
 eq. 15, which needs no Lipschitz constant and whose accepted trials are the next iterations' gradients, so that it costs
 nothing while it succeeds. Every iterate is rounded within budget and scored; `solve` keeps the best.
+
+`DiscoAdam` is the paper's experimental set-up: Adam on cost + penalties, from β = 10 for the original and 0.05 for the
+rest. λ is printed with its use; γ = 6C(s)/√n and κ = 0.2 are printed without. Two readings of them are offered, and
+they are readings, not the paper's word:
+
+    "budget"      adds γ · max(0, ‖1 − α⁰‖_2 − √(κn)). At a one-hot α this is the budget that eq. 6 leaves out: it
+                  vanishes exactly when at most κn words change.
+    "confidence"  takes κ as Carlini and Wagner's confidence, C = max(−score, −κ), and adds γ · ‖1 − α⁰‖_2.
 """
 
 from __future__ import annotations
@@ -15,9 +23,16 @@ import numpy as np
 
 from discotext.core.arrays import Floats, Ints
 from discotext.core.oracle import RelaxedOracle
-from discotext.core.penalty import l1, per_candidate, proximal_map, row_sum
 from discotext.core.problem import Batch
-from discotext.core.relaxation import pull_back, theorem_start, to_alpha
+from discotext.core.relaxation import (
+    changed_mass,
+    experiment_start,
+    proximal_map,
+    pull_back,
+    row_sum,
+    theorem_start,
+    to_alpha,
+)
 from discotext.core.rounding import best_vertex
 from discotext.search.climbing import Climbers
 from discotext.search.solver import Proposals, Search, Solver, is_active
@@ -44,8 +59,7 @@ class DiscoProximal(Solver):
     penalty: float = 3.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.p, int | np.integer) or self.p < 1:
-            raise ValueError(f"p is {self.p!r}; choose a natural number, 1 or more")
+        check_power(self.p)
         if self.steps < 1 or not self.penalty >= 0:
             raise ValueError(f"steps is {self.steps} and penalty is {self.penalty}; choose steps ≥ 1 and penalty ≥ 0")
         if isinstance(self.step, int | float) and not self.step > 0:
@@ -81,8 +95,8 @@ class DiscoProximal(Solver):
     def _step(
         self, oracle: RelaxedOracle, rows: Ints, at: Iterate, weight: Floats, sizes: Floats, layout: Batch
     ) -> Iterate:
-        length = per_candidate(sizes, layout)
-        beta = proximal_map(at.beta - length * at.slope, per_candidate(sizes * weight, layout), layout, self.p)
+        moved = at.beta - sizes[layout.row_of] * at.gradient
+        beta = proximal_map(moved, (sizes * weight)[layout.row_of], layout, self.p)
         return Iterate.of(oracle, rows, beta, layout, self.p)
 
     def _backtrack(
@@ -92,7 +106,7 @@ class DiscoProximal(Solver):
         new = self._step(oracle, rows, at, weight, sizes, layout)
         for _ in range(HALVINGS):
             difference = new.beta - at.beta
-            allowed = at.cost + row_sum(at.slope * difference, layout) + row_sum(difference**2, layout) / (2 * sizes)
+            allowed = at.cost + row_sum(at.gradient * difference, layout) + row_sum(difference**2, layout) / (2 * sizes)
             again = np.flatnonzero(new.cost > allowed + 1e-12 * (1 + np.abs(at.cost)))
             if not len(again):
                 break
@@ -106,12 +120,12 @@ class DiscoProximal(Solver):
 
 @dataclass(frozen=True)
 class Iterate:
-    """Parameters with what they stand for: mixtures, costs (R,) and the slope of the cost in β."""
+    """Parameters with what they stand for: mixtures, costs (R,) and the gradient of the cost in β."""
 
     beta: Floats
     alpha: Floats
     cost: Floats
-    slope: Floats
+    gradient: Floats
 
     @classmethod
     def of(cls, oracle: RelaxedOracle, rows: Ints, beta: Floats, layout: Batch, p: int) -> Iterate:
@@ -121,20 +135,26 @@ class Iterate:
 
     def take(self, which: Ints, layout: Batch) -> Iterate:
         flat = layout.flat_rows(which)
-        return Iterate(self.beta[flat], self.alpha[flat], self.cost[which], self.slope[flat])
+        return Iterate(self.beta[flat], self.alpha[flat], self.cost[which], self.gradient[flat])
 
     def put(self, which: Ints, other: Iterate, layout: Batch) -> Iterate:
         """This iterate with some rows replaced."""
         flat = layout.flat_rows(which)
-        out = Iterate(self.beta.copy(), self.alpha.copy(), self.cost.copy(), self.slope.copy())
-        out.beta[flat], out.alpha[flat], out.slope[flat] = other.beta, other.alpha, other.slope
+        out = Iterate(self.beta.copy(), self.alpha.copy(), self.cost.copy(), self.gradient.copy())
+        out.beta[flat], out.alpha[flat], out.gradient[flat] = other.beta, other.alpha, other.gradient
         out.cost[which] = other.cost
         return out
 
 
+def check_power(p: object) -> None:
+    """Raise ValueError if p is not a natural number."""
+    if not isinstance(p, int | np.integer) or p < 1:
+        raise ValueError(f"p is {p!r}; choose a natural number, 1 or more")
+
+
 def penalty_weight(factor: float, original_scores: Floats, beta: Floats, layout: Batch) -> Floats:
     """(R,) λ with λ‖β‖_1 = factor · |C(s)|."""
-    return np.asarray(factor * original_cost(original_scores) / np.maximum(l1(beta, layout), 1e-300))
+    return np.asarray(factor * original_cost(original_scores) / np.maximum(row_sum(np.abs(beta), layout), 1e-300))
 
 
 def original_cost(scores: Floats) -> Floats:
@@ -146,3 +166,92 @@ def original_cost(scores: Floats) -> Floats:
 def row_max(values: Floats, layout: Batch) -> Floats:
     """(R,) the largest value of each row; rows have positions."""
     return np.asarray(np.maximum.reduceat(values, layout.first_candidate[:-1])) if len(values) else np.empty(0)
+
+
+@dataclass(frozen=True)
+class DiscoAdam(Solver):
+    """Adam with learning rate 1 for at most 100 steps; every iterate is rounded within budget and scored.
+
+    reading: of γ and κ, see above.
+    """
+
+    needs: ClassVar[type] = RelaxedOracle
+    reading: Literal["budget", "confidence"] = "budget"
+    p: int = 1
+    steps: int = 100
+    rate: float = 1.0
+    penalty: float = 3.0
+    gamma: float = 6.0
+    kappa: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.reading not in ("budget", "confidence"):
+            raise ValueError(f"reading is {self.reading!r}; choose 'budget' or 'confidence'")
+        check_power(self.p)
+        if self.steps < 1 or not self.rate > 0:
+            raise ValueError(f"steps is {self.steps} and rate is {self.rate}; choose steps ≥ 1 and a rate above 0")
+
+    def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
+        rows = np.flatnonzero(batch.sizes > 0)
+        layout = batch.take(rows)
+        beta = experiment_start(layout)
+        alpha = to_alpha(beta, layout, self.p)
+        originals = oracle.score(rows, batch.originals()[rows])
+        weight = penalty_weight(self.penalty, originals, beta, layout)
+        gamma = self.gamma * original_cost(originals) / np.sqrt(layout.sizes)
+        adam = Adam(np.zeros_like(beta), np.zeros_like(beta))
+        for step in range(1, self.steps + 1):
+            gradient = self._gradient(oracle, rows, beta, alpha, weight, gamma, layout)
+            beta = beta - self.rate * adam.direction(gradient, step)
+            alpha = to_alpha(beta, layout, self.p)
+            active = yield Climbers.at(batch, oracle, rows, best_vertex(alpha, layout)).proposal()
+            kept = np.flatnonzero(is_active(rows, active))
+            if not len(kept):
+                return
+            if len(kept) < len(rows):
+                flat = layout.flat_rows(kept)
+                beta, alpha, adam = beta[flat], alpha[flat], Adam(adam.first[flat], adam.second[flat])
+                rows, weight, gamma, layout = rows[kept], weight[kept], gamma[kept], layout.take(kept)
+
+    def _gradient(
+        self,
+        oracle: RelaxedOracle,
+        rows: Ints,
+        beta: Floats,
+        alpha: Floats,
+        weight: Floats,
+        gamma: Floats,
+        layout: Batch,
+    ) -> Floats:
+        """The gradient in β of cost + λ‖β‖_1 + the term of the reading."""
+        scores, gradient = oracle.relaxed(rows, alpha)
+        mass, mass_gradient = changed_mass(alpha, layout)
+        in_alpha = -gradient
+        if self.reading == "budget":
+            gamma = gamma * (mass > np.sqrt(self.kappa * layout.sizes))
+        else:
+            in_alpha *= (scores < self.kappa)[layout.row_of]
+        in_alpha[layout.starts] += gamma[layout.problem_of_position] * mass_gradient
+        return pull_back(beta, alpha, in_alpha, layout, self.p) + weight[layout.row_of] * np.sign(beta)
+
+
+@dataclass
+class Adam:
+    """Running moments (Kingma and Ba 2014), per candidate, so that problems can leave by slicing."""
+
+    first: Floats
+    second: Floats
+
+    def direction(self, gradient: Floats, step: int) -> Floats:
+        """What to subtract, for a learning rate of 1. step: counted from 1."""
+        self.first *= 0.9
+        self.first += 0.1 * gradient
+        self.second *= 0.999
+        square = gradient**2
+        square *= 0.001
+        self.second += square
+        scale = np.sqrt(self.second, out=square)
+        # The corrections of both means, in one factor; the library's 1e-8 is added after them.
+        scale *= (1 - 0.9**step) / np.sqrt(1 - 0.999**step)
+        scale += 1e-8 * (1 - 0.9**step)
+        return np.asarray(np.divide(self.first, scale, out=scale))

@@ -68,7 +68,7 @@ def enumerate_levels(
     passes: what may be spent on each problem; a level that does not fit into the rest is not begun.
     """
     active = problems
-    sizes = None if passes is None else [count_by_changes(batch[problem], passes) for problem in problems.tolist()]
+    sizes = None if passes is None else [batch[problem].count_by_changes() for problem in problems.tolist()]
     for changes in range(1, int(batch.budgets[problems].max(initial=0)) + 1):
         if sizes is not None and search is not None and passes is not None:
             level = np.array([sizes[at][changes] for at in np.searchsorted(problems, active).tolist()])
@@ -92,19 +92,6 @@ def enumerate_levels(
         below[active] = changes + 1
         received = yield Proposal(active[:0], batch.originals()[:0], np.empty(0), below=below)
         active = active[is_active(active, received)]
-
-
-def count_by_changes(problem: Problem, enough: int) -> list[float]:
-    """How many choices have 0, 1, 2, … changes; counts beyond `enough` are only known to be larger.
-
-    >>> count_by_changes(Problem((3, 1, 2), 2), 100)
-    [1.0, 3.0, 2.0]
-    """
-    found = [1.0] + [0.0] * len(problem)
-    for count in problem.counts:
-        for changed in range(min(len(problem), problem.budget), 0, -1):
-            found[changed] = min(found[changed] + found[changed - 1] * (count - 1), 10.0 * enough + 1e15)
-    return found[: problem.budget + 1]
 
 
 def level_rows(batch: Batch, problems: Ints, changes: int) -> Iterator[tuple[Ints, Choices]]:

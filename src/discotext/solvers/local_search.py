@@ -11,8 +11,7 @@ from discotext.core.oracle import Oracle, RelaxedOracle, can
 from discotext.core.problem import Batch
 from discotext.core.swaps import best_of_each
 from discotext.search.climbing import Allowance, Climbers, best_moves, climb
-from discotext.search.solver import Proposals, Search, Solver, is_active
-from discotext.search.tuning import DEFAULT
+from discotext.search.solver import DEFAULT, Proposals, Search, Solver, is_active
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class LocalSearch(Solver):
         failed = np.zeros(len(batch), dtype=np.int64)
         while len(climbers):
             layout = batch.take(climbers.problems)
-            # The best moves for a slope of pure noise are random moves of all kinds, each within budget.
+            # The best moves for a gradient of pure noise are random moves of all kinds, each within budget.
             noise = search.rng.normal(size=layout.candidates)
             moves = best_moves(layout, climbers.choices, noise, self.proposals, DEFAULT.partners)
             moved = moves.apply(climbers.choices)

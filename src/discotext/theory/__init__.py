@@ -11,8 +11,6 @@ from discotext.theory.counterexamples import RECURRENT_WITNESSES as RECURRENT_WI
 from discotext.theory.counterexamples import WINDOW_WITNESSES as WINDOW_WITNESSES
 from discotext.theory.extensions import lovasz as lovasz
 from discotext.theory.extensions import multilinear as multilinear
-from discotext.theory.extensions import sample_lovasz as sample_lovasz
-from discotext.theory.extensions import sample_multilinear as sample_multilinear
 from discotext.theory.guarantees import Chain as Chain
 from discotext.theory.guarantees import Guarantee as Guarantee
 from discotext.theory.guarantees import Hypothesis as Hypothesis
@@ -45,7 +43,6 @@ from discotext.theory.propositions import subset_sum as subset_sum
 from discotext.theory.set_functions import SetFunction as SetFunction
 from discotext.theory.set_functions import Verdict as Verdict
 from discotext.theory.set_functions import Witness as Witness
-from discotext.theory.set_functions import combine as combine
 from discotext.theory.set_functions import coverage as coverage
 from discotext.theory.set_functions import curvature as curvature
 from discotext.theory.set_functions import is_monotone as is_monotone

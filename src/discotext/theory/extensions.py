@@ -5,8 +5,7 @@ A set is a vertex of [0, 1]^n. Both extensions are expectations of f over a rand
     Lovász        one uniform threshold θ for all: {i : x_i > θ}   piecewise linear; convex exactly if f is submodular
     multilinear   each element independently, probability x_i      a polynomial; then concave along x + t·d, d ≥ 0
 
-The Lovász extension takes n + 1 values of f, so it is always exact; the multilinear takes 2^n, so it can be sampled.
-Both have a sampled form here, which shows that both are expectations.
+The Lovász extension takes n + 1 values of f, the multilinear 2^n.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Floats
+from discotext.core.arrays import Floats
 from discotext.theory.set_functions import SetFunction, tabulate
 
 
@@ -37,7 +36,7 @@ def lovasz(f: SetFunction, x: Sequence[float] | Floats) -> float:
 def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
     """Return the multilinear extension: Σ_S f(S) Π_{i ∈ S} x_i Π_{i ∉ S} (1 − x_i), from all 2^n values.
 
-    x: (n,) in the cube. Beyond 20 elements use `sample_multilinear`.
+    x: (n,) in the cube, of at most 20 elements.
 
     >>> f = SetFunction(2, lambda members: float(len(members) > 0))
     >>> multilinear(f, [0.25, 0.5])
@@ -51,25 +50,9 @@ def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
     return float(values[0])
 
 
-def sample_lovasz(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> tuple[float, float]:
-    """Return the mean of f({i : x_i > θ}) over random thresholds θ, and its standard error."""
-    return average(f, check_point(f, x) > np.random.default_rng(seed).random((draws, 1)))
-
-
-def sample_multilinear(f: SetFunction, x: Sequence[float] | Floats, *, draws: int, seed: int) -> tuple[float, float]:
-    """Return the mean of f over random sets that contain each i with probability x_i, and its standard error."""
-    return average(f, check_point(f, x) > np.random.default_rng(seed).random((draws, f.n)))
-
-
 def check_point(f: SetFunction, x: Sequence[float] | Floats) -> Floats:
     """Return x as an array; raise ValueError unless it is a point of the cube."""
     point = np.asarray(x, dtype=np.float64)
     if point.shape != (f.n,) or not ((point >= 0) & (point <= 1)).all():
         raise ValueError(f"x is {point.tolist()}; expected {f.n} numbers from 0 to 1, one for each element of f")
     return point
-
-
-def average(f: SetFunction, chosen: Bools) -> tuple[float, float]:
-    """Return the mean of f over the sets given as rows of a truth table, and its standard error."""
-    values = f.values(np.flatnonzero(row).tolist() for row in chosen)
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

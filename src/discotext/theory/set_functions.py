@@ -166,23 +166,6 @@ def decode_mask(mask: int) -> Subset:
     return frozenset(element for element in range(mask.bit_length()) if mask >> element & 1)
 
 
-def combine(functions: Sequence[SetFunction], weights: Sequence[float]) -> SetFunction:
-    """Return Σ_i weights_i f_i with weights ≥ 0: submodular if every f_i is, monotone if every f_i is.
-
-    >>> combine([modular([1.0, 2.0]), modular([1.0, 0.0])], [1.0, 3.0])([0, 1])
-    6.0
-    """
-    if any(not weight >= 0 for weight in weights):
-        raise ValueError(f"the weights are {list(weights)}; only weights of 0 or more preserve submodularity")
-    (n,) = {f.n for f in functions}
-    factors = np.asarray(weights, dtype=np.float64)
-
-    def many(sets: Sequence[Subset]) -> Floats:
-        return np.asarray(factors @ np.array([f.values(sets) for f in functions]))
-
-    return SetFunction(n, lambda members: float(many([members])[0]), many)
-
-
 def modular(weights: Sequence[float], offset: float = 0.0) -> SetFunction:
     """Return f(S) = offset + Σ_{e ∈ S} weights_e, whose gains are constant.
 

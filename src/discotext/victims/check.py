@@ -84,8 +84,14 @@ def check_victim(
     return found
 
 
-def _measure_range(scores: Floats) -> float:
-    return max(float(np.ptp(scores)), 1e-12)
+def _grade(value: float, note: float, wrong: float) -> Verdict:
+    """The verdict on a value that is the worse the larger it is."""
+    return "wrong" if value > wrong else "note" if value > note else "fine"
+
+
+def _compare(first: Floats, second: Floats, scores: Floats) -> float:
+    """The largest difference of two arrays, as a share of the range of all scores."""
+    return float(np.abs(first - second).max()) / max(float(np.ptp(scores)), 1e-12)
 
 
 def _check_accuracy(scores: Floats, examples: Examples) -> Finding:
@@ -93,13 +99,10 @@ def _check_accuracy(scores: Floats, examples: Examples) -> Finding:
     low, high = wilson(right, len(examples))
     chance = float(examples.counts.max() / len(examples))
     says = f"{100 * right / len(examples):.1f} % of {len(examples)} texts correct ({100 * low:.1f} to {100 * high:.1f})"
-    if high < chance:
-        worse = f", worse than always predicting the most frequent class ({100 * chance:.1f} %)"
-        return Finding("accuracy", "wrong", says + worse)
     if low < chance:
-        similar = f", not significantly better than always predicting the most frequent class ({100 * chance:.1f} %)"
-        return Finding("accuracy", "note", says + similar)
-    return Finding("accuracy", "fine", says)
+        than = "worse" if high < chance else "not significantly better"
+        says += f", {than} than always predicting the most frequent class ({100 * chance:.1f} %)"
+    return Finding("accuracy", "wrong" if high < chance else "note" if low < chance else "fine", says)
 
 
 def _check_label_order(victim: Victim, scores: Floats, examples: Examples) -> list[Finding]:
@@ -136,23 +139,21 @@ def binomial_tail(successes: int, trials: int) -> float:
 
 
 def _check_repeatability(victim: Victim, scores: Floats, examples: Examples) -> Finding:
-    gap = float(np.abs(compute_scores(victim, examples.texts) - scores).max()) / _measure_range(scores)
-    if gap > TOLERANCE:
-        says = (
-            f"scored twice, a text differs by {100 * gap:.2g} % of the score range; is dropout on (call model.eval())?"
-        )
-        return Finding("repeatable", "wrong", says)
-    return Finding("repeatable", "fine", f"scored twice, texts differ by at most {100 * gap:.1g} % of the score range")
+    gap = _compare(compute_scores(victim, examples.texts), scores, scores)
+    verdict = _grade(gap, TOLERANCE, TOLERANCE)
+    hint = "" if verdict == "fine" else "; is dropout on (call model.eval())?"
+    says = f"scored twice, texts differ by at most {100 * gap:.2g} % of the score range{hint}"
+    return Finding("repeatable", verdict, says)
 
 
 def _check_batching(victim: Victim, scores: Floats, examples: Examples, seed: int) -> Finding:
     few = np.sort(np.random.default_rng(seed).permutation(len(examples))[:ALONE])
     singly = np.concatenate([compute_scores(victim, [examples.texts[number]]) for number in few])
-    gap = float(np.abs(singly - scores[few]).max()) / _measure_range(scores)
-    if gap > TOLERANCE:
-        says = f"scores alone and in a batch differ by {100 * gap:.2g} % of their range; does padding affect them?"
-        return Finding("batches", "wrong", says)
-    return Finding("batches", "fine", f"scores alone and in a batch differ by at most {100 * gap:.1g} % of their range")
+    gap = _compare(singly, scores[few], scores)
+    verdict = _grade(gap, TOLERANCE, TOLERANCE)
+    hint = "" if verdict == "fine" else "; does padding affect them?"
+    says = f"scores alone and in a batch differ by at most {100 * gap:.2g} % of their range{hint}"
+    return Finding("batches", verdict, says)
 
 
 def _check_scale(scores: Floats) -> Finding:
@@ -168,10 +169,8 @@ def _check_scale(scores: Floats) -> Finding:
 
 def _check_truncation(victim: Victim, examples: Examples) -> Finding:
     cut = int(np.sum(victim.truncates(examples.texts)))
-    if cut:
-        says = f"{cut} of {len(examples)} texts are longer than the victim reads; swaps beyond its limit have no effect"
-        return Finding("length", "note", says)
-    return Finding("length", "fine", "no text is longer than the victim reads")
+    says = f"{cut} of {len(examples)} texts are longer than the victim reads"
+    return Finding("length", _grade(cut, 0, np.inf), says + ("; swaps beyond its limit have no effect" if cut else ""))
 
 
 def _check_vocabulary(victim: Victim, examples: Examples) -> list[Finding]:
@@ -180,40 +179,26 @@ def _check_vocabulary(victim: Victim, examples: Examples) -> list[Finding]:
         return []
     words = [word for text in examples.texts for word in split(text).words]
     share = sum(word not in known for word in words) / max(len(words), 1)
-    return [
-        Finding(
-            "words",
-            "note" if share > 0.1 else "fine",
-            f"{100 * share:.1f} % of words are not in the victim's vocabulary",
-        )
-    ]
+    says = f"{100 * share:.1f} % of words are not in the victim's vocabulary"
+    return [Finding("words", _grade(share, 0.1, np.inf), says)]
 
 
 def _check_gradients(oracle: RelaxedOracle, space: Space, seed: int) -> list[Finding]:
     problems = np.flatnonzero(np.asarray(space.batch.sizes) > 0)
     some = space.batch.take(problems)
-    rng = np.random.default_rng(seed)
-    originals = some.one_hot(some.originals())
-    _, gradient = oracle.relaxed(problems, originals)
-    found = []
-    if not np.isfinite(gradient).all():
-        found.append(Finding("gradients", "wrong", "some gradients are not finite"))
-    else:
+    _, gradient = oracle.relaxed(problems, some.one_hot(some.originals()))
+    if np.isfinite(gradient).all():
         sizes = [np.abs(part).max(initial=0.0) for part in np.split(gradient, np.cumsum(some.widths)[:-1])]
         flat = float(np.mean(np.array(sizes) < FLAT))
-        verdict: Verdict = "wrong" if flat > 0.5 else "note" if flat > 0.05 else "fine"
-        found.append(
-            Finding("gradients", verdict, f"{100 * flat:.0f} % of texts have a zero gradient (below {FLAT:g})")
-        )
-    choices = random_choices(some, rng)
+        says = f"{100 * flat:.0f} % of texts have a zero gradient (below {FLAT:g})"
+        found = Finding("gradients", _grade(flat, 0.05, 0.5), says)
+    else:
+        found = Finding("gradients", "wrong", "some gradients are not finite")
+    choices = random_choices(some, np.random.default_rng(seed))
     real = oracle.score(problems, choices)
-    mixed, _ = oracle.relaxed(problems, some.one_hot(choices))
-    gap = float(np.abs(real - mixed).max()) / _measure_range(real)
-    verdict = "fine" if gap < TOLERANCE else "note" if gap < 0.05 else "wrong"
-    found.append(
-        Finding("mixtures", verdict, f"one-hot mixtures and the real texts differ by {100 * gap:.2g} % of the range")
-    )
-    return found
+    gap = _compare(oracle.relaxed(problems, some.one_hot(choices))[0], real, real)
+    says = f"one-hot mixtures and the real texts differ by {100 * gap:.2g} % of the range"
+    return [found, Finding("mixtures", _grade(gap, TOLERANCE, 0.05), says)]
 
 
 def _check_masking(victim: Victim, examples: Examples, right: Bools, finder: Candidates) -> list[Finding]:
@@ -233,7 +218,7 @@ def _check_masking(victim: Victim, examples: Examples, right: Bools, finder: Can
         solutions = solve(space.batch, oracle, solver)
         gains.append(float(np.mean([one.score - one.original_score for one in solutions])))
     share = gains[0] / gains[1] if gains[1] > 0 else 1.0
-    verdict: Verdict = "fine" if share >= MASKED[0] else "note" if share >= MASKED[1] else "wrong"
+    verdict = _grade(-share, -MASKED[0], -MASKED[1])
     says = (
         f"with {MASKING_WORDS} words changed in {len(space)} texts, search with gradients gains {100 * share:.0f} % of "
         "what search without them gains"

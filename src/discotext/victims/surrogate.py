@@ -225,7 +225,7 @@ def foresee_gains(surrogate: Surrogate, space: Space, objective: Objective, scor
 
     A poor one says nothing, and all is left to the answers. scores: (B, C) what the victim says of the original texts.
     """
-    gradient = objective.slope(scores, np.arange(len(space)))
+    gradient = objective.gradient(scores, np.arange(len(space)))
     words = [word for options in space.options for some in options for word in some]
     batch = space.batch
     lengths = np.maximum(batch.sizes, 1)

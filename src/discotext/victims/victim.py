@@ -7,7 +7,7 @@ out. A wrapper (`WrappedVictim`) passes that value on whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,15 @@ class Victim:
     name: str
     labels: tuple[str, ...]
     capabilities: Capabilities = Capabilities()
+
+    def __init_subclass__(cls) -> None:
+        # Declared so, an ability would be overlooked without a word.
+        old = [item.name for item in fields(Capabilities) if item.name in vars(cls)]
+        if old:
+            raise TypeError(
+                f"{cls.__name__} declares {', '.join(old)} as attributes of the class; declare abilities together, as "
+                f"`capabilities = Capabilities({old[0]}=…)`"
+            )
 
     def scores(self, texts: Sequence[str]) -> Floats:
         """Return (N, C) scores of N texts. A text's scores must not depend on the other texts.
@@ -313,12 +322,11 @@ def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
 Ask = Callable[[Sequence[str]], Evaluation]  # `evaluate` of one victim, wherever it is
 
 
-def measure_tolerance(ask: Ask, texts: Sequence[str]) -> float:
+def measure_tolerance(ask: Ask, texts: Sequence[str], batch: Evaluation) -> float:
     """Return how far apart two scores must be to differ by more than the victim's rounding errors.
 
-    The texts are scored in one batch, and the first of them again alone.
+    batch: what it says of the first texts together; some of them are asked about again, alone.
     """
-    batch = ask(texts[:TOGETHER])
     succeeded = np.flatnonzero(np.isfinite(batch.scores).all(axis=1))
     if not len(succeeded):
         return 0.0

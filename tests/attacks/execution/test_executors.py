@@ -80,7 +80,7 @@ def test_a_victim_that_cannot_be_sent_is_told(make):
         with lock:
             return [[0.0, 1.0]] * len(texts)
 
-    with pytest.raises(ValueError, match=r"the victim function .*'py:module:function'"):
+    with pytest.raises(ValueError, match="'py:module:function'"):
         attacked(scores, executor=make(1))
 
 

@@ -44,7 +44,7 @@ TROUBLE = """
 
 
 def test_the_first_texts_are_as_protected_as_the_others(tmp_path, hanging_clock):
-    """Whatever identifies, times, labels and calibrates the victim asks workers, whose deaths cost one text each."""
+    """Whatever identifies the victim and labels texts asks workers, whose deaths cost one text each."""
     (tmp_path / "victim.py").write_text(textwrap.dedent(TROUBLE))
     rows = [{"text": text, "label": label} for text, label in zip(TEXTS[:24], LABELS[:24], strict=True)]
     (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -150,12 +150,12 @@ def test_every_worker_is_asked_first_what_settled_the_first(seed, accident, dead
 
 def test_workers_that_never_arrive_end_the_run():
     assert in_order(run_schedule(Fate(0, 0.0, unborn=ATTEMPTS - 1), 1))
-    with pytest.raises(RuntimeError, match=r"3 times .*too soon"):
+    with pytest.raises(RuntimeError, match=rf"{ATTEMPTS} times"):
         run_schedule(Fate(0, 0.0, unborn=ATTEMPTS), 1)
 
 
 def test_where_every_text_is_deadly_the_run_ends():
-    with pytest.raises(RuntimeError, match=r"8 texts .*a deadly text"):
+    with pytest.raises(RuntimeError, match="8 texts"):
         run_schedule(Fate(0, 0.0, range(37)), 2)
 
 
@@ -174,16 +174,16 @@ def test_a_worker_that_cannot_be_made_ready_is_left_out_while_others_can():
     def start(place):
         made.append(usual(place))
         if place == 1:
-            made[-1].answer = lambda: ValueError("no such folder here")
+            made[-1].answer = lambda: ValueError("nowhere")
         return made[-1]
 
     fate.start = start
     fate.wait = lambda workers, seconds: list(workers)
-    with pytest.warns(UserWarning, match="no such folder"):
+    with pytest.warns(UserWarning, match="nowhere"):
         assert in_order(run_schedule(fate, 3))
     assert all(worker.stopped for worker in made)
     fate.wait = lambda workers, seconds: [workers[1]]
-    with pytest.raises(ValueError, match="no such folder"):  # and where there is no other, it is the answer
+    with pytest.raises(ValueError, match="nowhere"):  # and where there is no other, it is the answer
         run_schedule(fate, 2)
 
 

@@ -78,6 +78,9 @@ def test_temporary_failures_are_retried_after_growing_pauses(service, trouble):
     assert all(0.5 * 2**n <= slept <= 2**n for n, slept in enumerate(clock.slept))
     assert len(clock.slept) == 3
     assert victim.spent == 4 * len(set(TEXTS))
+    service.troubles.extend([trouble] * 2)
+    with pytest.raises(UnavailableError, match="2 times"):
+        asking(service, retries=1, timeout=1)[0].scores(["good"])
 
 
 def test_retry_after_is_respected(service):
@@ -90,17 +93,6 @@ def test_retry_after_is_respected(service):
     with pytest.raises(UnavailableError, match="86400"):
         victim.scores(["good"])
     assert len(clock.slept) == 2
-
-
-def test_a_service_that_stays_away_is_not_waited_for_again_and_again(service):
-    victim, clock = asking(service, retries=2)
-    service.troubles.extend([500] * 3)
-    for _ in range(20):
-        with pytest.raises(UnavailableError, match=r"500.*3 times"):
-            victim.scores(["good"])
-    assert len(service.seen) == 3
-    clock.now += client.COOLDOWN
-    assert victim.scores(["good"]).shape == (1, 2)
 
 
 def test_waiting_is_logged_unless_a_service_that_answers_fails_now_and_then(service, caplog):

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import discotext
 from discotext.cli import cli
 from discotext.victims import HttpVictim
+from discotext.victims.function import FunctionVictim
 
 TEXTS = ["An awful film about mice.", "A fine film about mice.", "An awful book about ships."]
 LABELS = ["bad", "good", "bad"]
@@ -101,7 +102,7 @@ def test_records_count_the_texts_that_a_failing_service_received_and_no_others(s
             result = discotext.attack(victim, (texts, [0] * len(texts)), solver, words=words, progress=False)
             received = sum(len(request["texts"]) for request in service.seen)
             apart.append(received - sum(record.forwards for record in result.records))
-    # What identifies and calibrates the victim belongs to no text, and is the same whatever may change.
+    # What identifies the victim belongs to no text, and is the same whatever may change.
     assert apart[0] == apart[1] >= 0
 
 
@@ -188,3 +189,7 @@ def test_a_service_of_predicted_classes_is_attacked_with_declared_labels(serve, 
         done = run("attack", service.url, "d.jsonl", *line)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["solvers"]["disco"]["original_accuracy"] == 1.0
+
+
+def test_a_service_loses_little_when_it_stops():
+    assert HttpVictim("http://127.0.0.1:9/").capabilities.chunk < FunctionVictim(plain).capabilities.chunk

@@ -22,9 +22,8 @@ from discotext.solvers import Exact, Greedy
 from discotext.text import Space
 from discotext.text.sources import SynonymList
 from discotext.text.words import split
-from discotext.victims.sklearn.bound import WordLinear, read_text
-from discotext.victims.sklearn.features import UnknownPartError
-from discotext.victims.sklearn.reader import read_model, walk
+from discotext.victims.sklearn.bound import read_text
+from discotext.victims.sklearn.features import read_vectoriser
 from discotext.victims.sklearn.victim import SklearnVictim
 
 WORDS = "red green blue big small old new good bad fine cat dog bird house tree a the very".split()
@@ -77,11 +76,11 @@ def test_verdicts_are_those_of_enumeration(vectoriser):
         classes = 2 + (seed + list(VECTORISERS).index(vectoriser)) % 2
         rng = np.random.default_rng(seed)
         victim = fit(VECTORISERS[vectoriser](), classifier(), rng, classes)
-        space = make_space(rng, make_texts(rng, 12))
+        space = make_space(rng, make_texts(rng, 8))
         objective = Untargeted(rng.integers(classes, size=len(space)))
         oracle = victim.oracle(space, objective)
         assert can(oracle, BoundingOracle), name
-        assert check_oracle(space.batch, oracle, seed=seed, rows=20).failures == ()
+        assert check_oracle(space.batch, oracle, seed=seed, rows=10).failures == ()
         truth = [one.score for one in solve(space.batch, oracle, Exact(bounds=False))]
         for goal in (np.quantile(truth, [0.3, 0.7]) + 1e-5).tolist():
             plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
@@ -90,7 +89,7 @@ def test_verdicts_are_those_of_enumeration(vectoriser):
             assert [one.below for one in bounded] == [one.below for one in plain]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_choice_that_is_ruled_out_reaches_the_goal_of_a_targeted_attack_either(seed):
     rng = np.random.default_rng(seed)
     victim = fit(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=5), rng, 4)
@@ -152,12 +151,10 @@ def test_what_is_not_understood_gets_no_bounds_or_right_ones(parts):
 def test_a_token_that_crosses_the_edge_of_a_word_is_not_guessed():
     rng = np.random.default_rng(2)
     victim = fit(TfidfVectorizer(), LogisticRegression(), rng, 2)
-    texts = ["a good_cat sat", "_good dog", "good<br />cat and bad", "GOOD dog! good dog?"]
-    space = make_space(rng, texts)
+    space = make_space(rng, ["a good_cat sat", "_good dog", "good<br />cat and bad", "GOOD dog! good dog?"])
     oracle = victim.oracle(space, Untargeted([0, 1, 0, 1]))
     plain = solve(space.batch, oracle, Exact(bounds=False), goal=0.0)
-    for one, other in zip(plain, solve(space.batch, oracle, Exact(), goal=0.0), strict=True):
-        assert one.status is other.status
+    assert [one.status for one in solve(space.batch, oracle, Exact(), goal=0.0)] == [one.status for one in plain]
 
 
 def test_a_long_text_is_decided_by_few_bounds():
@@ -169,8 +166,8 @@ def test_a_long_text_is_decided_by_few_bounds():
         make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10)).fit(texts, labels)
     )
     synonyms = {word: rng.choice(many, size=3, replace=False).tolist() for word in many}
-    space = Space.of(texts[:20], Candidates(SynonymList(synonyms), filters=(), scorer=None), words=6)
-    oracle = victim.oracle(space, Untargeted(labels[:20]))
+    space = Space.of(texts[:6], Candidates(SynonymList(synonyms), filters=(), scorer=None), words=6)
+    oracle = victim.oracle(space, Untargeted(labels[:6]))
     attacked = solve(space.batch, oracle, Greedy())
     goal = float(np.median([one.score for one in attacked]))
     found = solve(space.batch, oracle, Exact(passes=200), goal=goal + 1e-6)
@@ -178,12 +175,12 @@ def test_a_long_text_is_decided_by_few_bounds():
     assert np.median([one.forwards for one, other in zip(found, attacked, strict=True) if other.score < goal]) < 100
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_words_without_a_token_between_neighbours_are_no_obstacle(seed):
     rng = np.random.default_rng(seed)
     vectoriser = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the", "very", "old", "new", "big"])
     victim = fit(vectoriser, LogisticRegression(C=10), rng, 2)
-    space = make_space(rng, make_texts(rng, 25, longest=9), words=3)
+    space = make_space(rng, make_texts(rng, 15, longest=9), words=3)
     oracle = victim.oracle(space, Untargeted(rng.integers(2, size=len(space))))
     truth = np.array([one.score for one in solve(space.batch, oracle, Exact(bounds=False))])
     for goal in (np.quantile(truth, [0.2, 0.6]) + 1e-5).tolist():
@@ -192,18 +189,12 @@ def test_words_without_a_token_between_neighbours_are_no_obstacle(seed):
         assert [(one.status, one.below) for one in bounded] == [(one.status, one.below) for one in plain]
 
 
-def read(*parts):
-    return WordLinear.of(
-        read_model(walk(make_pipeline(*parts).fit([*WORDS, "good cat", "bad dog"], [0, 1] * (len(WORDS) // 2 + 1))))
-    )
-
-
 @pytest.mark.parametrize(
     ("parts", "named"),
     [
         ((CountVectorizer(dtype=bool), LogisticRegression()), "bool"),
         ((TfidfVectorizer(dtype=np.float32), LogisticRegression()), "float32"),
-        ((CountVectorizer(), MultinomialNB(alpha=0)), "infinite"),
+        ((CountVectorizer(ngram_range=(1, 2)), MultinomialNB(alpha=0)), "infinite"),
         ((TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression()), "token pattern"),
         ((TfidfVectorizer(token_pattern=r"[A-z]{5,}"), LogisticRegression()), "token pattern"),
         ((TfidfVectorizer(token_pattern=r"[0-z]+"), LogisticRegression()), "token pattern"),
@@ -215,8 +206,7 @@ def read(*parts):
 )
 @pytest.mark.filterwarnings("ignore")
 def test_a_part_that_would_make_bounds_wrong_is_named(parts, named):
-    with pytest.raises(UnknownPartError, match=named):
-        read(*parts)
+    assert named in fit(*parts, np.random.default_rng(0), 2).explain_bounds()
 
 
 def test_a_token_that_may_reach_into_the_next_word_is_not_guessed():
@@ -225,4 +215,4 @@ def test_a_token_that_may_reach_into_the_next_word_is_not_guessed():
         (CountVectorizer(strip_accents="ascii"), "fine a—b", (("fine",), ("a", "abc"), ("b",))),
         (CountVectorizer(), "FINE.NEXT", (("FINE", "ΟΔΟΣ"), ("NEXT",))),
     ):
-        assert read_text(read(vectoriser, LogisticRegression()), split(text), options, {}) is None
+        assert read_text(read_vectoriser(vectoriser.fit(WORDS)), split(text), options, {}) is None

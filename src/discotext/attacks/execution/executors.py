@@ -34,7 +34,7 @@ class Session(Protocol):
         ...
 
     def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]:
-        """The records of each unit, in the order of the units. job: the same, identified and calibrated by now."""
+        """The records of each unit, in the order of the units. job: the same, identified by now."""
         ...
 
 

@@ -173,7 +173,7 @@ def train(
             raise ValueError("adversarial training needs candidates; pass a Candidates, as make_candidates() makes it")
         options = find_options(candidates, kept.texts, vocabulary, settings.first_words, merged)
         held_options = find_options(candidates, held.texts, vocabulary, settings.first_words, merged)
-    held_out = _HeldOut(vocabulary.read(map(merged, held.texts)), held.labels, held_options, settings.share)
+    held_rows = vocabulary.read(map(merged, held.texts))
 
     def make_victim() -> NeuralVictim:
         return NeuralVictim(network, vocabulary, table.weight.detach().half().to(table.weight), examples.names)
@@ -183,7 +183,12 @@ def train(
         with flush_denormals(), limit_threads():
             idle = 0
             for _ in _run_epochs(network, table, rows, kept.labels, settings, state, report, options):
-                accuracy = held_out.measure_accuracy(make_victim())
+                now = make_victim()
+                right = predictions(now.score_rows(held_rows)) == held.labels
+                if held_options is not None:
+                    exchanged = _exchange_words(now, held_rows, held.labels, held_options, settings.share)
+                    right &= predictions(now.score_rows(exchanged)) == held.labels
+                accuracy = float(right.mean())
                 state.history.append({"epoch": state.epoch, "loss": state.loss, "validation_accuracy": accuracy})
                 if not best or accuracy > state.best:
                     state.best, idle = accuracy, 0
@@ -266,15 +271,13 @@ def _run_epochs(
             vectors = table(ids) * mask
             for one in optimisers:
                 one.zero_grad()
-            if options is None:
-                loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
-                loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
-            else:
-                # The gradient by the vectors is a by-product of that by the weights: an epoch costs about two.
-                vectors = vectors.requires_grad_() if not vectors.requires_grad else vectors
+            # The gradient by the vectors is a by-product of that by the weights: an adversarial epoch costs about two.
+            if options is not None:
+                vectors = vectors if vectors.requires_grad else vectors.requires_grad_()
                 vectors.retain_grad()
-                loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
-                ((1 - settings.adversarial) * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
+            loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
+            ((1 - settings.adversarial) * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
+            if options is not None:
                 gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
                 padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
                 if settings.inner == "interval":
@@ -313,38 +316,24 @@ def _make_batches(rows: Sequence[Ints], size: int, rng: np.random.Generator) -> 
     return found
 
 
-@dataclass(frozen=True)
-class _HeldOut:
-    """Held-out texts, looked up once. options: their candidates, to measure them with words exchanged, too."""
-
-    rows: Sequence[Ints]
-    labels: Ints
-    options: Options | None = None
-    share: float = 0.2
-
-    def measure_accuracy(self, victim: NeuralVictim) -> float:
-        right = predictions(victim.score_rows(self.rows)) == self.labels
-        if self.options is not None:
-            right &= predictions(victim.score_rows(self._exchange(victim, self.options))) == self.labels
-        return float(right.mean())
-
-    def _exchange(self, victim: NeuralVictim, options: Options) -> list[Ints]:
-        """The texts with the words exchanged that raise the loss most, to first order."""
-        found = list(self.rows)
-        table, device = victim.table, victim.table.device
-        for begin in range(0, len(self.rows), 256):
-            numbers = range(begin, min(begin + 256, len(self.rows)))
-            ids, lengths = pad([self.rows[number] for number in numbers], device)
-            inside = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table)
-            wanted = torch.from_numpy(np.asarray(self.labels[numbers.start : numbers.stop])).to(device)
-            vectors = (nn.functional.embedding(ids, table) * inside).requires_grad_()
-            loss = nn.functional.cross_entropy(victim.network(vectors, lengths), wanted, reduction="sum")
-            (gradient,) = torch.autograd.grad(loss, vectors)
-            padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
-            changed = choose_words(ids, lengths, padded, gradient, table, self.share).cpu().numpy()
-            for place, number in enumerate(numbers):
-                found[number] = changed[place, : len(self.rows[number])]
-        return found
+def _exchange_words(
+    victim: NeuralVictim, rows: Sequence[Ints], labels: Ints, options: Options, share: float
+) -> list[Ints]:
+    """Return texts with the words exchanged that raise the loss most, to first order."""
+    found: list[Ints] = []
+    table, device = victim.table, victim.table.device
+    for begin in range(0, len(rows), 256):
+        part = slice(begin, begin + 256)
+        ids, lengths = pad(rows[part], device)
+        inside = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table)
+        wanted = torch.from_numpy(np.asarray(labels[part])).to(device)
+        vectors = (nn.functional.embedding(ids, table) * inside).requires_grad_()
+        loss = nn.functional.cross_entropy(victim.network(vectors, lengths), wanted, reduction="sum")
+        (gradient,) = torch.autograd.grad(loss, vectors)
+        padded = pad_options(options[part], ids.shape[1]).to(device)
+        changed = choose_words(ids, lengths, padded, gradient, table, share).cpu().numpy()
+        found += [row[: len(before)] for row, before in zip(changed, rows[part], strict=True)]
+    return found
 
 
 def train_victim(

@@ -14,68 +14,39 @@ Words that occur several times are allowed for by the largest step that their co
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import product
 
 import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
-from discotext.core.reach import NEVER, ROUNDING, Chain, find_first
+from discotext.core.objectives import DifferenceObjective
+from discotext.core.reach import NEVER, ROUNDING, Chain, Reach, find_first
+from discotext.text.space import Space
 from discotext.text.words import Words
-from discotext.victims.sklearn.features import UnknownPartError, Vectoriser
-from discotext.victims.sklearn.model import Calibrated, LinearModel, transform
+from discotext.victims.sklearn.features import Vectoriser
+from discotext.victims.sklearn.model import LinearModel, LinearOracle, decide, take_log_shares, transform
+from discotext.victims.victim import Victim
 
 LONGEST = 2  # words of the longest n-gram for which there are bounds
 REFINEMENTS = 2
+MOST_TEXTS = 512  # whose features are kept
+MOST_WAYS = 16  # in which positions where a word may vanish are closed
 
 
-@dataclass(frozen=True, eq=False)
-class WordLinear:
-    """A pipeline of one word vectoriser and a linear classifier.
-
-    idf: (F,) factors of f(count). norm: the length, "l1", "l2" or None, that these values are divided by.
-    weights, bias: (C, F) and (C,) of the outputs, which are the scores up to a common shift.
-    """
-
-    vectoriser: Vectoriser
-    idf: Floats
-    norm: str | None
-    weights: Floats
-    bias: Floats
-
-    @classmethod
-    def of(cls, model: LinearModel) -> WordLinear:
-        """What a model computes; UnknownPartError says why there are no bounds for it."""
-        blocks = [block for member in model.members for block in member.blocks]
-        if isinstance(model.link, Calibrated) or len(blocks) > 1 or model.members[0].norm is not None:
-            raise UnknownPartError("it has several vectorisers, or a classifier that is calibrated")
-        (block,), vectoriser = blocks, blocks[0].vectoriser
-        if vectoriser.tokenise is None or vectoriser.vocabulary is None:
-            raise UnknownPartError("its features are hashed, or n-grams of characters")
-        if vectoriser.lengths[1] > LONGEST:
-            raise UnknownPartError(f"its features are of up to {vectoriser.lengths[1]} words, more than {LONGEST}")
-        if vectoriser.dtype not in (np.dtype(np.float64), np.dtype(np.int64)):
-            raise UnknownPartError(f"it counts in {vectoriser.dtype}, not in double precision")
-        if (block.before < 0).any():
-            raise UnknownPartError("some of its features have a negative factor")
-        weights, bias = block.weights * block.after, model.members[0].bias
-        if len(bias) == 1:
-            weights, bias = np.concatenate([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
-        return cls(vectoriser, block.before, block.norm, weights, bias)
-
-    def find(self, *tokens: str) -> int:
-        """The column of an n-gram; −1 if it is not a feature."""
-        return (self.vectoriser.vocabulary or {}).get(" ".join(tokens), -1)
-
-    def columns(self, tokens: Sequence[str]) -> list[int]:
-        """The columns of the n-grams of some tokens, each as often as it occurs."""
-        low, high = self.vectoriser.lengths
-        found = [self.find(token) for token in tokens] if low == 1 else []
-        if high == 2:
-            found += [self.find(*pair) for pair in pairwise(tokens)]
-        return [column for column in found if column >= 0]
+def find_obstacle(model: LinearModel) -> str:
+    """Why there are no bounds for a model; "" if there are."""
+    if len(model.blocks) > 1 or model.link not in (decide, take_log_shares):
+        return "it has several vectorisers, or a classifier that is calibrated"
+    (block,), vectoriser = model.blocks, model.blocks[0].vectoriser
+    if not vectoriser.words:
+        return "its features are n-grams of characters"
+    if vectoriser.lengths[1] > LONGEST:
+        return f"its features are of up to {vectoriser.lengths[1]} words, more than {LONGEST}"
+    if vectoriser.dtype not in (np.dtype(np.float64), np.dtype(np.int64)):
+        return f"it counts in {vectoriser.dtype}, not in double precision"
+    return "some of its features have a negative factor" if (block.factors < 0).any() else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,40 +67,44 @@ class LinearText:
     silent: frozenset[int]
 
 
-def find_vanishing(linear: WordLinear, options: Sequence[Sequence[str]]) -> list[int]:
-    """Positions where some of the options leave no token and others do: then words beyond them become neighbours."""
-    if linear.vectoriser.lengths[1] == 1:
-        return []
-    kinds = ({bool(linear.vectoriser.tokens(word)) for word in some} for some in options)
-    return [position for position, found in enumerate(kinds) if len(found) == 2]
-
-
 def read_text(
-    linear: WordLinear, text: Words, options: Sequence[Sequence[str]], only: Mapping[int, int]
+    vectoriser: Vectoriser, text: Words, options: Sequence[Sequence[str]], only: Mapping[int, int]
 ) -> LinearText | None:
     """The features of a text with these options; None if its words cannot be told apart from what is around them.
 
-    only: positions, with the only option that is looked at there.
+    only: positions, with the only option that is looked at there: all where some options leave no token, and some do.
     """
-    tokens = linear.vectoriser.tokens
-    if not all(separates(linear.vectoriser.preprocess(gap)) for gap in text.gaps[1:-1]):
+    tokens = vectoriser.tokens
+    if not all(separates(vectoriser.preprocess(gap)) for gap in text.gaps[1:-1]):
         return None  # a token might reach from one word into the next
     if any("Σ" in word for some in options for word in some):
         return None  # its small letter depends on what follows
-    gaps, words = [tokens(gap) for gap in text.gaps], [[tokens(word) for word in some] for some in options]
+    alone = [*tokens(text.gaps[0])]
     for position, some in enumerate(options):
         before, after = text.gaps[position][-40:], text.gaps[position + 1][:40]
-        for word, own in zip(some, words[position], strict=True):
-            if tokens(before + word + after) != (*tokens(before), *own, *tokens(after)):
+        for word in some:
+            if tokens(before + word + after) != (*tokens(before), *tokens(word), *tokens(after)):
                 return None  # a token crosses the edge of the word
-    originals = [some[0] for some in words]
-    if tokens(str(text)) != tuple(
-        token for gap, word in zip(gaps, [*originals, ()], strict=True) for token in (*gap, *word)
-    ):
+        alone += [*tokens(some[0]), *tokens(text.gaps[position + 1])]
+    if tokens(str(text)) != tuple(alone):
         return None
-    for position, option in only.items():
-        words[position] = [words[position][option]] * len(words[position])
-    return collect_features(linear, gaps, words)
+    mixed = vectoriser.mix(text, options, only)
+    counts = np.array([len(some) for some in options], dtype=np.int64)
+    starts, position_of = np.cumsum(counts) - counts, np.repeat(np.arange(len(counts)), counts)
+    own: list[list[int]] = [[] for _ in position_of]
+    pairs: dict[int, tuple[int, Ints]] = {}
+    for feature, who, times in zip(mixed.features.tolist(), mixed.factors, mixed.times.tolist(), strict=True):
+        made = who[who < len(own)]
+        if len(made) == 1:
+            own[made[0]] += [feature] * int(times)
+            continue
+        left, right = position_of[made].tolist()
+        if left not in pairs:
+            pairs[left] = (right, np.full((counts[left], counts[right]), -1))
+        pairs[left][1][tuple(made - starts[[left, right]])] = feature
+    silent = frozenset(position for position, some in enumerate(options) if not any(map(tokens, some)))
+    features = tuple(np.array(one, dtype=np.int64) for one in own)
+    return LinearText(mixed.columns, mixed.fixed, features, pairs, silent)
 
 
 def separates(gap: str) -> bool:
@@ -139,54 +114,6 @@ def separates(gap: str) -> bool:
     (True, False, False)
     """
     return any(not (sign.isalnum() or sign in "_-" or unicodedata.category(sign)[0] == "M") for sign in gap)
-
-
-def collect_features(
-    linear: WordLinear, gaps: Sequence[Sequence[str]], words: Sequence[Sequence[Sequence[str]]]
-) -> LinearText:
-    """The features of the tokens of gaps and of options. All options of a position have tokens, or none has."""
-    fixed: Counter[int] = Counter(column for gap in gaps for column in linear.columns(gap))
-    own = [[linear.columns(tokens) for tokens in some] for some in words]
-    pairs: dict[int, tuple[int, Ints]] = {}
-
-    def join(left: Sequence[str], right: Sequence[str], owner: int, at: int) -> None:
-        """Add the pairs of neighbours, from last and first tokens of each option. owner, at: positions, −1: fixed."""
-        made = np.array([[linear.find(one, other) for other in right] for one in left], dtype=np.int64)
-        if owner >= 0 and at >= 0:
-            pairs[owner] = (at, made)
-            return
-        for (first, second), column in np.ndenumerate(made):
-            if column >= 0 and at >= 0:
-                own[at][second].append(int(column))
-            elif column >= 0 and owner >= 0:
-                own[owner][first].append(int(column))
-            elif column >= 0:
-                fixed[int(column)] += 1
-
-    last: Sequence[str] = ()  # the last token so far, of each option of its owner
-    owner = -1
-    if linear.vectoriser.lengths[1] == 2:
-        for at, gap in enumerate(gaps):
-            for here, some in ((-1, [gap]), (at, words[at] if at < len(words) else [()])):
-                if some[0]:
-                    if last:
-                        join(last, [tokens[0] for tokens in some], owner, here)
-                    last, owner = [tokens[-1] for tokens in some], here
-    used = {column for some in own for one in some for column in one} | set(fixed)
-    used |= {column for _, pair in pairs.values() for column in pair.ravel().tolist() if column >= 0}
-    columns = np.array(sorted(used), dtype=np.int64)
-    place = {column: number for number, column in enumerate(columns.tolist())}
-    return LinearText(
-        columns,
-        np.array([float(fixed[column]) for column in columns.tolist()]),
-        tuple(np.array([place[column] for column in one], dtype=np.int64) for some in own for one in some),
-        {
-            left: (right, np.array([[place.get(column, -1) for column in row] for row in pair.tolist()]))
-            for left, (right, pair) in pairs.items()
-            if (pair >= 0).any()
-        },
-        frozenset(position for position, some in enumerate(words) if not any(some)),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +128,9 @@ class Steps:
 class View:
     """A set of choices of one text. The base of a position is its first allowed candidate."""
 
-    def __init__(self, linear: WordLinear, text: LinearText, counts: Ints, allowed: Bools, budget: int) -> None:
-        self.linear, self.text, self.allowed, self.budget = linear, text, allowed, budget
+    def __init__(self, model: LinearModel, text: LinearText, counts: Ints, allowed: Bools, budget: int) -> None:
+        (self.block,), self.bias = model.blocks, model.bias
+        self.text, self.allowed, self.budget = text, allowed, budget
         self.starts = np.cumsum(counts) - counts
         self.position = np.repeat(np.arange(len(counts)), counts)
         self.numbers = np.flatnonzero(allowed)
@@ -217,12 +145,12 @@ class View:
         self.made = int(((first != self.starts) & (kept == 1)).sum())
         self.left = max(budget - self.made, 0)
         self.left_of = {right: left for left, (right, _) in text.pairs.items()}
-        self.idf = linear.idf[text.columns]
+        self.idf = self.block.factors[text.columns]
         self.counts = self._count_base()
         self._find_ranges()
 
     def _transform(self, counts: Floats) -> Floats:
-        return transform(self.linear.vectoriser.tf, counts)
+        return transform(self.block.vectoriser.tf, counts)
 
     def _local(self, candidate: int) -> int:
         """The number of a candidate within its position."""
@@ -283,7 +211,7 @@ class View:
 
     def _steps(self, slope: Floats, square: float, constant: float) -> Steps:
         """Steps of Σ slope·f(count) + square·Σ (idf·f(count))², whatever the counts within their ranges."""
-        if self.linear.vectoriser.tf == "linear":
+        if self.block.vectoriser.tf == "linear":
             rise_low = rise_high = np.ones_like(slope)
             square_low, square_high = 2 * self.low + 1, np.maximum(2 * self.high - 1, 1)
         else:
@@ -313,12 +241,13 @@ class View:
         return float(join.reduce(levels)), join.reduce(by_candidate), worth
 
     def _reach_piece(self, piece: Floats, goal: float) -> tuple[float, Floats, Floats]:
-        weights = piece @ self.linear.weights[:, self.text.columns] * self.idf
-        offset = float(piece @ self.linear.bias) - goal
+        piece = piece @ decide(self.bias)[1]  # by outputs, which are the scores up to a common shift
+        weights = piece @ self.block.weights[:, self.text.columns] * self.idf
+        offset = float(piece @ self.bias) - goal
         level, by_candidate = 0.0, np.where(self.allowed, 0.0, NEVER)
         values = self._transform(self.counts)
         gains = np.full(len(self.allowed), -np.inf)
-        for _ in range(REFINEMENTS if self.linear.norm == "l2" else 1):
+        for _ in range(REFINEMENTS if self.block.norm == "l2" else 1):
             steps, scale = self._bound_length(weights, offset, values)
             chain, gains, local = self._chain(steps)
             best = chain.best(self.left)
@@ -338,9 +267,9 @@ class View:
         now = self._transform(self.counts)
         base = float(weights @ now)
         scale = float(np.abs(weights) @ np.maximum(now, self._transform(self.high)))
-        if self.linear.norm is None:
+        if self.block.norm is None:
             return self._steps(weights, 0.0, base + offset), scale + abs(offset)
-        if self.linear.norm == "l1":
+        if self.block.norm == "l1":
             return self._steps(weights + offset * self.idf, 0.0, base + offset * float(self.idf @ now)), scale
         there = values * self.idf
         size = float(np.sqrt(there @ there))
@@ -404,3 +333,65 @@ class View:
                 np.add.at(counts, added, 1)
                 np.add.at(counts, taken, -1)
         return self._transform(np.maximum(counts, 0))
+
+
+class BoundedLinearOracle(LinearOracle):
+    """A `LinearOracle` with bounds."""
+
+    objective: DifferenceObjective
+
+    def __init__(self, victim: Victim, space: Space, objective: DifferenceObjective, model: LinearModel) -> None:
+        super().__init__(victim, space, objective, model)
+        self.vectoriser = model.blocks[0].vectoriser
+        self._texts: dict[tuple[int, tuple[int, ...]], LinearText | None] = {}
+
+    def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
+        layout = self.batch.take(problems)
+        levels, by_candidate = np.zeros(len(problems)), np.zeros(layout.candidates)
+        worth = np.zeros(layout.candidates)
+        for row, (problem, goal) in enumerate(zip(problems.tolist(), goals.tolist(), strict=True)):
+            part = slice(*layout.first_candidate[[row, row + 1]])
+            found = self._reach_row(problem, allowed[part], goal)
+            if found is not None:
+                levels[row], by_candidate[part], worth[part] = found
+        return Reach(levels, by_candidate, worth)
+
+    def _reach_row(self, problem: int, allowed: Bools, goal: float) -> tuple[float, Floats, Floats] | None:
+        """The reach of one set of choices; None if nothing can be said.
+
+        A position where a word may vanish is closed in every way it can be: each is a set of choices of its own.
+        """
+        shape = self.batch[problem]
+        counts = np.array(shape.counts, dtype=np.int64)
+        starts = np.cumsum(counts) - counts
+        positions = []  # where some of the options leave no token: then words beyond them become neighbours
+        if self.vectoriser.lengths[1] > 1:
+            kinds = ({bool(self.vectoriser.tokens(word)) for word in some} for some in self.space.options[problem])
+            positions = [position for position, found in enumerate(kinds) if len(found) == 2]
+        ways = [np.flatnonzero(allowed[starts[at] : starts[at] + counts[at]]).tolist() for at in positions]
+        if np.prod([float(len(way)) for way in ways]) > MOST_WAYS:
+            # Nothing is ruled out yet, but these positions are the ones to close first.
+            first = np.isin(np.repeat(np.arange(len(counts)), counts), positions)
+            return 0.0, np.where(allowed, 0.0, NEVER).astype(np.float64), first.astype(np.float64)
+        pieces = self.objective.pieces(problem, max(2, len(self.model.bias)))
+        level, by_candidate, worth = NEVER, np.full(len(allowed), NEVER), np.full(len(allowed), -np.inf)
+        for way in product(*ways):
+            text = self._read(problem, dict(zip(positions, way, strict=True)))
+            if text is None:
+                return None
+            mine = allowed.copy()
+            for at, option in zip(positions, way, strict=True):
+                mine[starts[at] : starts[at] + counts[at]] = np.arange(counts[at]) == option
+            view = View(self.model, text, counts, mine, shape.budget)
+            found = view.reach(pieces, goal, self.objective.any_piece)
+            level, by_candidate = min(level, found[0]), np.minimum(by_candidate, found[1])
+            worth = np.maximum(worth, found[2])
+        return level, by_candidate, worth
+
+    def _read(self, problem: int, only: dict[int, int]) -> LinearText | None:
+        key = problem, tuple(only.values())
+        if key not in self._texts:
+            if len(self._texts) > MOST_TEXTS:
+                self._texts.clear()
+            self._texts[key] = read_text(self.vectoriser, self.space.texts[problem], self.space.options[problem], only)
+        return self._texts[key]

@@ -1,7 +1,6 @@
 """scikit-learn pipelines that are linear after their vectorisers, as functions of counts with gradients.
 
-    counts → f(count) → factors → length 1 → factors   for each vectoriser,
-    joined → length 1 → linear outputs → scores         for the pipeline.
+    counts → f(count) → factors → length 1 → linear outputs    for each vectoriser; the sum of these → scores
 
 What was taken apart (`discotext.victims.sklearn.reader`) is compared with the pipeline's own scores before it is
 believed.
@@ -10,205 +9,128 @@ believed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
 from discotext.core.arrays import Floats, Ints
+from discotext.core.objectives import Objective
+from discotext.core.oracle import Request
 from discotext.text.space import Space
 from discotext.victims.sklearn.features import MixedCounts, Vectoriser
+from discotext.victims.victim import TextOracle, Victim
 
-PullBack = Callable[[Floats], Floats]  # from the gradient by what a function returns to that by what it was given
-
-
-class Link(Protocol):
-    """From linear outputs (H,) to the scores of the classes (C,)."""
-
-    def scores(self, outputs: Floats) -> Floats: ...
-
-    def pull_back(self, gradient: Floats, outputs: Floats) -> Floats:
-        """(H,) the gradient by the outputs, from the gradient (C,) by the scores."""
-        ...
+Link = Callable[[Floats], tuple[Floats, Floats]]  # from outputs (H,) to scores (C,) and their derivatives (C, H)
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """Outputs that are the scores; a single one, of two classes, is shared between them with opposite signs."""
+def decide(outputs: Floats) -> tuple[Floats, Floats]:
+    """Outputs that are the scores; a single one, of two classes, is shared between them with opposite signs.
 
-    def scores(self, outputs: Floats) -> Floats:
-        return outputs if len(outputs) > 1 else np.concatenate([-outputs / 2, outputs / 2])
+    >>> decide(np.array([3.0]))[0]
+    array([-1.5,  1.5])
+    """
+    shares = np.eye(len(outputs)) if len(outputs) > 1 else np.array([[-0.5], [0.5]])
+    return shares @ outputs, shares
 
-    def pull_back(self, gradient: Floats, outputs: Floats) -> Floats:
-        return gradient if len(outputs) > 1 else (gradient[1:] - gradient[:1]) / 2
 
-
-@dataclass(frozen=True)
-class LogShares:
+def take_log_shares(outputs: Floats) -> tuple[Floats, Floats]:
     """Logarithms of the shares of exp(output), as naive Bayes gives them.
 
-    >>> LogShares().scores(np.array([3.0, 3.0])).round(3)
+    >>> take_log_shares(np.array([3.0, 3.0]))[0].round(3)
     array([-0.693, -0.693])
     """
-
-    def scores(self, outputs: Floats) -> Floats:
-        shifted = outputs - outputs.max()
-        return np.asarray(shifted - np.log(np.exp(shifted).sum()))
-
-    def pull_back(self, gradient: Floats, outputs: Floats) -> Floats:
-        return np.asarray(gradient - np.exp(self.scores(outputs)) * gradient.sum())
+    shifted = outputs - outputs.max()
+    scores = np.asarray(shifted - np.log(np.exp(shifted).sum()))
+    return scores, np.eye(len(outputs)) - np.exp(scores)
 
 
-@dataclass(frozen=True, eq=False)
-class Calibrated:
+def calibrate(a: Floats, b: Floats, outputs: Floats) -> tuple[Floats, Floats]:
     """The logarithm of the mean, over N classifiers, of sigmoids of their outputs that are scaled to the sum 1.
 
     a, b: (N, 1) for two classes or (N, C): the probability of a class is 1 / (1 + exp(a·output + b)) before scaling.
     """
-
-    a: Floats
-    b: Floats
-
-    def _chances(self, outputs: Floats) -> tuple[Floats, Floats]:
-        """(N, 1 or C) each sigmoid, and (N, C) the probabilities."""
-        raw = 1 / (1 + np.exp(np.clip(self.a * outputs.reshape(self.a.shape) + self.b, -700, 700)))
-        if raw.shape[1] == 1:
-            return raw, np.concatenate([1 - raw, raw], axis=1)
-        return raw, raw / raw.sum(axis=1, keepdims=True)
-
-    def scores(self, outputs: Floats) -> Floats:
-        return np.asarray(np.log(np.maximum(self._chances(outputs)[1].mean(axis=0), np.finfo(np.float64).tiny)))
-
-    def pull_back(self, gradient: Floats, outputs: Floats) -> Floats:
-        raw, chances = self._chances(outputs)
-        by_chance = gradient / np.maximum(chances.mean(axis=0), np.finfo(np.float64).tiny) / len(raw)
-        if raw.shape[1] == 1:
-            by_raw = np.broadcast_to(by_chance[1] - by_chance[0], raw.shape)
-        else:
-            by_raw = (by_chance - (by_chance * chances).sum(axis=1, keepdims=True)) / raw.sum(axis=1, keepdims=True)
-        return np.asarray(-by_raw * raw * (1 - raw) * self.a).ravel()
+    raw = 1 / (1 + np.exp(np.clip(a * outputs.reshape(a.shape) + b, -700, 700)))
+    by_output = -a * raw * (1 - raw)
+    if raw.shape[1] == 1:
+        chances = np.concatenate([1 - raw, raw], axis=1)
+        by_raw = np.broadcast_to([[[-1.0], [1.0]]], (len(raw), 2, 1))
+    else:
+        total = raw.sum(axis=1, keepdims=True)
+        chances = raw / total
+        by_raw = (np.eye(raw.shape[1]) - chances[:, :, None]) / total[:, :, None]
+    mean = np.maximum(chances.mean(axis=0), np.finfo(np.float64).tiny)
+    # (N, C, 1 or C) what each classifier adds to the mean; classifiers stand side by side in the outputs.
+    parts = by_raw * by_output[:, None, :] / len(raw)
+    return np.log(mean), np.concatenate(list(parts), axis=1) / mean[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One vectoriser with what follows it. before, after: (F,) factors, before and after its values get length 1.
+    """One vectoriser with what follows it. factors: (F,) of f(count).
 
-    norm: "l1", "l2" or None. weights: (H, F) of the outputs.
+    norm: the length, "l1", "l2" or None, that these values are divided by. weights: (H, F) of the outputs.
     """
 
     vectoriser: Vectoriser
-    before: Floats
+    factors: Floats
     norm: str | None
-    after: Floats
     weights: Floats
-
-    def take(self, columns: Ints) -> Block:
-        """The block with these columns only."""
-        return replace(self, before=self.before[columns], after=self.after[columns], weights=self.weights[:, columns])
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """Vectorisers side by side, and linear outputs (h,) of them. norm: of all values together."""
-
-    blocks: tuple[Block, ...]
-    norm: str | None
-    bias: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A pipeline, taken apart: the outputs of its members, end to end, go through a link."""
+    """A pipeline, taken apart. bias: (H,) of the outputs."""
 
-    members: tuple[Member, ...]
+    blocks: tuple[Block, ...]
+    bias: Floats
     link: Link
 
     def score(self, text: str) -> Floats:
         """(C,) the scores of a text."""
-        return MixedText(self, lambda vectoriser: vectoriser.count(text)).read(np.empty(0))[0]
+        return self.read([block.vectoriser.count(text) for block in self.blocks], np.empty(0))[0]
 
-    def mix(self, space: Space, problem: int) -> MixedText:
-        """The mixtures of a text's candidates."""
-        text, options = space.texts[problem], space.options[problem]
-        return MixedText(self, lambda vectoriser: vectoriser.mix(text, options))
+    def read(self, counts: Sequence[MixedCounts], alpha: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+        """(C,) the scores of a mixture, and a function from the gradient (C,) by them to that (K,) by the mixture.
 
-
-class MixedText:
-    """A text whose words are mixtures of their candidates, as a model sees it; only columns that occur are kept."""
-
-    def __init__(self, model: LinearModel, count: Callable[[Vectoriser], MixedCounts]) -> None:
-        self.model = model
-        counts = [[count(block.vectoriser) for block in member.blocks] for member in model.members]
-        self.parts = [
-            [(block.take(one.columns), one) for block, one in zip(member.blocks, some, strict=True)]
-            for member, some in zip(model.members, counts, strict=True)
-        ]
-
-    def read(self, alpha: Floats) -> tuple[Floats, PullBack]:
-        """(C,) the scores of a mixture, and a function from the gradient (C,) by them to that (K,) by the mixture."""
-        members = zip(self.model.members, self.parts, strict=True)
-        read = [read_member(member, parts, alpha) for member, parts in members]
-        outputs = np.concatenate([one for one, _ in read])
-        ends = np.cumsum([len(one) for one, _ in read])[:-1]
+        counts: what each vectoriser makes of the text.
+        """
+        outputs, ways = self.bias.copy(), []
+        for block, mine in zip(self.blocks, counts, strict=True):
+            grown, falling, rising = grow(block.vectoriser.tf, mine.count(alpha))
+            factors, weights = block.factors[mine.columns], block.weights[:, mine.columns]
+            values = grown * factors
+            size = 1.0  # stays for values without a norm, or of length 0
+            if block.norm is not None:
+                size = float(np.abs(values).sum() if block.norm == "l1" else np.sqrt(values @ values)) or 1.0
+            outputs += weights @ (values / size)
+            ways.append((block.norm, mine, weights, values / size, factors / size, falling, rising))
+        scores, derivatives = self.link(outputs)
 
         def pull_back(gradient: Floats) -> Floats:
             found = np.zeros(len(alpha))
-            split = np.split(self.model.link.pull_back(gradient, outputs), ends)
-            for (_, back), part in zip(read, split, strict=True):
-                found += back(part)
+            for norm, mine, weights, unit, factors, falling, rising in ways:
+                by_value = gradient @ derivatives @ weights
+                if norm is not None:
+                    by_value = by_value - (by_value @ unit) * (unit if norm == "l2" else np.sign(unit))
+                by_grown = by_value * factors
+                found += mine.pull_back(by_grown * falling, by_grown * rising, alpha)
             return found
 
-        return self.model.link.scores(outputs), pull_back
+        return scores, pull_back
 
 
-def read_member(member: Member, parts: Sequence[tuple[Block, MixedCounts]], alpha: Floats) -> tuple[Floats, PullBack]:
-    """The outputs (h,) of a mixture, and the way back."""
-    ways, units, sizes = [], [], []  # the gradients of f(count), the values at length 1 and the length they had
-    for block, counts in parts:
-        grown, falling, rising = grow(block.vectoriser, counts.count(alpha))
-        size = measure(grown * block.before, block.norm)
-        ways.append((falling, rising))
-        sizes.append(size)
-        units.append(grown * block.before / size)
-    values = [unit * block.after for unit, (block, _) in zip(units, parts, strict=True)]
-    whole = measure(np.concatenate(values), member.norm)
-    joined = [one / whole for one in values]
-    outputs = member.bias.copy()
-    for (block, _), one in zip(parts, joined, strict=True):
-        outputs += block.weights @ one
-
-    def pull_back(gradient: Floats) -> Floats:
-        by_joined = [gradient @ block.weights for block, _ in parts]
-        along = sum(float(one @ unit) for one, unit in zip(by_joined, joined, strict=True))
-        found = np.zeros(len(alpha))
-        for number, (block, counts) in enumerate(parts):
-            by_value = straighten(by_joined[number], along, joined[number], whole, member.norm)
-            by_unit, unit = by_value * block.after, units[number]
-            by_grown = straighten(by_unit, float(by_unit @ unit), unit, sizes[number], block.norm) * block.before
-            falling, rising = ways[number]
-            found += counts.pull_back(by_grown * falling, by_grown * rising, alpha)
-        return found
-
-    return outputs, pull_back
-
-
-def grow(vectoriser: Vectoriser, counts: Floats) -> tuple[Floats, Floats, Floats]:
+def grow(tf: str, counts: Floats) -> tuple[Floats, Floats, Floats]:
     """The function of the counts, straight between whole numbers, and its gradients to the left and to the right.
 
-    >>> from types import SimpleNamespace
-    >>> grow(SimpleNamespace(tf="binary", signed=False), np.array([0.5, 1.0, 1.5]))
+    >>> grow("binary", np.array([0.5, 1.0, 1.5]))
     (array([0.5, 1. , 1. ]), array([1., 1., 0.]), array([1., 0., 0.]))
     """
-    if vectoriser.signed:
-        return counts, np.ones_like(counts), np.ones_like(counts)
     # Rounding errors of sums must not move a count over a kink.
     whole = np.round(counts)
     counts = np.where(np.abs(counts - whole) < 1e-9, whole, counts)
     lower = np.floor(counts)
-    falling, rising = (
-        transform(vectoriser.tf, at + 1) - transform(vectoriser.tf, at) for at in (np.ceil(counts) - 1, lower)
-    )
-    return transform(vectoriser.tf, lower) + (counts - lower) * rising, falling, rising
+    falling, rising = (transform(tf, at + 1) - transform(tf, at) for at in (np.ceil(counts) - 1, lower))
+    return transform(tf, lower) + (counts - lower) * rising, falling, rising
 
 
 def transform(tf: str, counts: Floats) -> Floats:
@@ -219,15 +141,32 @@ def transform(tf: str, counts: Floats) -> Floats:
     return np.minimum(counts, 1.0) if tf == "binary" else counts
 
 
-def measure(values: Floats, norm: str | None) -> float:
-    """The length of a vector; 1 where it is not to be made 1, or is 0."""
-    if norm is None:
-        return 1.0
-    return float(np.abs(values).sum() if norm == "l1" else np.sqrt(values @ values)) or 1.0
+class LinearOracle(TextOracle):
+    """A `TextOracle` whose victim is a linear pipeline: its own weights give gradients, for which no text is asked."""
 
+    exact_at_vertices = False  # a token may reach across the edge of a word
+    slack = 2.0  # a whole swap is more than a small step
+    labels_only = False
 
-def straighten(gradient: Floats, along: float, unit: Floats, size: float, norm: str | None) -> Floats:
-    """The gradient by values, from that by values of length 1. along: gradient · unit, over all parts."""
-    if norm is None:
-        return gradient
-    return np.asarray((gradient - along * (unit if norm == "l2" else np.sign(unit))) / size)
+    def __init__(self, victim: Victim, space: Space, objective: Objective, model: LinearModel) -> None:
+        super().__init__(victim, space, objective)
+        self.model = model
+        self._counts: dict[int, list[MixedCounts]] = {}
+
+    def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
+        ends = self.batch.take(problems).first_candidate
+        values, gradient = np.empty(len(problems)), np.empty(len(alpha))
+        for row, problem in enumerate(problems.tolist()):
+            part, one = slice(ends[row], ends[row + 1]), np.array([problem])
+            if problem not in self._counts:
+                text, options = self.space.texts[problem], self.space.options[problem]
+                self._counts[problem] = [block.vectoriser.mix(text, options) for block in self.model.blocks]
+            scores, pull_back = self.model.read(self._counts[problem], alpha[part])
+            values[row] = self.objective.value(scores[None], one)[0]
+            gradient[part] = pull_back(self.objective.gradient(scores[None], one)[0])
+        return values, gradient
+
+    def cost(self, request: Request) -> tuple[Ints, Ints]:
+        if request.kind == "relaxed":
+            return np.zeros(len(request), dtype=np.int64), np.zeros(len(request), dtype=np.int64)
+        return super().cost(request)

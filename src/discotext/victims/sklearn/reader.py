@@ -6,17 +6,17 @@ vectorisers. The latter goes by class name: only what these very classes do is k
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.core.arrays import Bools, Floats, Ints
-from discotext.victims.sklearn.features import UnknownPartError, Vectoriser, read_vectoriser
-from discotext.victims.sklearn.model import Block, Calibrated, Decisions, LinearModel, Link, LogShares, Member
+from discotext.core.arrays import Floats, Ints
+from discotext.victims.sklearn.features import UnknownPartError, Vectoriser, make_tokeniser, read_vectoriser
+from discotext.victims.sklearn.model import Block, LinearModel, Link, calibrate, decide, take_log_shares
 
 Number = TypeVar("Number", bound=np.generic)
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
@@ -47,7 +47,7 @@ class Node:
     def name(self) -> str:
         return type(self.estimator).__name__
 
-    @cached_property
+    @property
     def reads_text(self) -> bool:
         """Whether it turns text into features: vectorisers, and whatever contains one."""
         return self.kind == "vectoriser" or any(node.reads_text for node in self.inside)
@@ -88,68 +88,46 @@ def walk(estimator: Any) -> Node:
 class Part:
     """A vectoriser with what is read so far.
 
-    before, after, last: (F,) factors: before its values get length 1, after that, and after all parts together do.
+    before, after: (F,) factors, before and after its values are divided by their `norm`.
     columns: those that later steps see, in their order.
     """
 
     vectoriser: Vectoriser
     before: Floats
-    norm: str | None
     after: Floats
-    last: Floats
     columns: Ints
-
-
-@dataclass(eq=False)
-class Features:
-    """The features after some steps: the values of the parts, side by side, get length 1 by `norm`."""
-
-    parts: list[Part]
     norm: str | None = None
-
-    def split(self, values: NDArray[Number]) -> list[NDArray[Number]]:
-        """One array for each part, along the last axis."""
-        if values.shape[-1] != sum(len(part.columns) for part in self.parts):
-            raise UnknownPartError("its parts do not fit together")
-        return np.split(values, np.cumsum([len(part.columns) for part in self.parts])[:-1], axis=-1)
-
-    def scale(self, factors: NDArray[Number]) -> None:
-        """Multiply the values."""
-        for part, mine in zip(self.parts, self.split(factors), strict=True):
-            (part.after if self.norm is None else part.last)[part.columns] *= np.asarray(mine, dtype=np.float64)
-
-    def select(self, kept: Bools) -> None:
-        """Leave out all other columns, which count as 0 from here on."""
-        self.scale(kept)
-        for part, mine in zip(self.parts, self.split(kept), strict=True):
-            part.columns = part.columns[mine]
 
     def normalise(self, norm: str | None) -> None:
         """Give the values length 1. What had length 1 before makes no difference any more."""
         if norm not in ("l1", "l2", None):
             raise UnknownPartError(f"its values are divided by the norm {norm!r}")
-        if norm is None:
-            return
-        for part in self.parts:
-            part.after, part.last = part.after * part.last, np.ones_like(part.last)
-        self.norm = norm
-        if len(self.parts) == 1:
-            (part,) = self.parts
-            part.before, part.after = part.before * part.after, np.ones_like(part.after)
-            part.norm, self.norm = norm, None
+        if norm is not None:
+            self.before, self.after, self.norm = self.before * self.after, np.ones_like(self.after), norm
 
     def weight(self, step: Any) -> None:
         """Do what a TfidfTransformer or TfidfVectorizer does to counts."""
         if step.sublinear_tf:
-            for part in self.parts:
-                plain = part.norm is None and self.norm is None and not part.vectoriser.signed
-                if not plain or (part.before * part.after != 1).any():
-                    raise UnknownPartError("its logarithms are of something else than counts")
-                if part.vectoriser.tf == "linear":
-                    part.vectoriser = replace(part.vectoriser, tf="sublinear")
+            if self.norm is not None or (self.before * self.after != 1).any():
+                raise UnknownPartError("its logarithms are of something else than counts")
+            if self.vectoriser.tf == "linear":
+                self.vectoriser = replace(self.vectoriser, tf="sublinear")
         if step.use_idf:
-            self.scale(step.idf_)
+            scale([self], step.idf_)
         self.normalise(step.norm)
+
+
+def split(parts: Sequence[Part], values: NDArray[Number]) -> list[NDArray[Number]]:
+    """One array for each of the parts, which stand side by side along the last axis."""
+    if values.shape[-1] != sum(len(part.columns) for part in parts):
+        raise UnknownPartError("its parts do not fit together")
+    return np.split(values, np.cumsum([len(part.columns) for part in parts])[:-1], axis=-1)
+
+
+def scale(parts: Sequence[Part], factors: NDArray[Number]) -> None:
+    """Multiply the values of the parts."""
+    for part, mine in zip(parts, split(parts, factors), strict=True):
+        part.after[part.columns] *= np.asarray(mine, dtype=np.float64)
 
 
 def read_model(root: Node) -> LinearModel:
@@ -161,127 +139,101 @@ def read_model(root: Node) -> LinearModel:
     discotext.victims.sklearn.features.UnknownPartError: object is not a pipeline of a vectoriser and a classifier
     """
     root = root.unwrap()
-    if root.name == "CalibratedClassifierCV":
-        pipelines = [list_steps(walk(one).unwrap()) for one in list_calibrated(root)]
-        members = tuple(read_member(steps, *read_decision(last)) for *steps, last in pipelines)
-        return LinearModel(members, read_calibration(root))
-    *steps, last = list_steps(root)
-    last = last.unwrap()
-    link: Link = Decisions()
+    if root.kind != "pipeline" or len(root.inside) < 2:
+        raise UnknownPartError(f"{root.name} is not a pipeline of a vectoriser and a classifier")
+    last = root.inside[-1].unwrap()
+    link: Link = decide
     if last.name == "CalibratedClassifierCV":
-        several = [read_decision(walk(one)) for one in list_calibrated(last)]
-        weights, bias = (np.concatenate(one) for one in zip(*several, strict=True))
-        link = read_calibration(last)
+        calibrated = last.estimator.calibrated_classifiers_
+        for one in calibrated:
+            if one.method != "sigmoid" or list(one.estimator.classes_) != list(last.estimator.classes_):
+                raise UnknownPartError("its CalibratedClassifierCV is not sigmoid, or a fold has not seen all classes")
+        weights, bias = join_decisions([walk(one.estimator) for one in calibrated])
+        curves = [[vars(curve) for curve in one.calibrators] for one in calibrated]
+        link = partial(
+            calibrate, *(np.array([[one[name] for one in some] for some in curves]) for name in ("a_", "b_"))
+        )
     elif last.name in BAYES:
         step = last.estimator
-        prior = step.class_log_prior_ if last.name == "MultinomialNB" else np.zeros(len(step.classes_))
-        weights, bias = np.asarray(step.feature_log_prob_, dtype=np.float64), np.asarray(prior, dtype=np.float64)
-        link = LogShares()
+        weights = np.asarray(step.feature_log_prob_, dtype=np.float64)
+        bias = np.array(step.class_log_prior_ if last.name == "MultinomialNB" else np.zeros(len(weights)))
+        link = take_log_shares
     else:
         weights, bias = read_decision(last)
-    return LinearModel((read_member(steps, weights, bias),), link)
-
-
-def list_steps(node: Node) -> tuple[Node, ...]:
-    """The steps of a pipeline, at least two."""
-    if node.kind != "pipeline" or len(node.inside) < 2:
-        raise UnknownPartError(f"{node.name} is not a pipeline of a vectoriser and a classifier")
-    return node.inside
+    parts = read_steps(root.inside[:-1])
+    blocks = []
+    for part, mine in zip(parts, split(parts, weights), strict=True):
+        full = np.zeros((len(weights), len(part.after)))
+        full[:, part.columns] = mine * part.after[part.columns]
+        blocks.append(Block(part.vectoriser, part.before, part.norm, full))
+    known = [bias, *(array for block in blocks for array in (block.factors, block.weights))]
+    if not all(np.isfinite(array).all() for array in known):
+        raise UnknownPartError("some of its weights are infinite")
+    return LinearModel(tuple(blocks), bias, link)
 
 
 def read_decision(node: Node) -> tuple[Floats, Floats]:
     """Weights (1 or C, F) and biases of a linear classifier's decisions."""
     node = node.unwrap()
     if node.name == "OneVsRestClassifier":
-        weights, bias = (np.concatenate(one) for one in zip(*map(read_decision, node.inside), strict=True))
-        return weights, bias
+        return join_decisions(node.inside)
     if node.name not in LINEAR:
         raise UnknownPartError(f"its {node.name} is not linear, or not known to be")
     weights = np.atleast_2d(np.asarray(node.estimator.coef_, dtype=np.float64))
-    return weights, np.broadcast_to(np.asarray(node.estimator.intercept_, dtype=np.float64), (len(weights),))
+    return weights, np.zeros(len(weights)) + np.asarray(node.estimator.intercept_, dtype=np.float64)
 
 
-def list_calibrated(node: Node) -> Iterator[Any]:
-    """The classifiers inside a calibrated one."""
-    for one in node.estimator.calibrated_classifiers_:
-        if one.method != "sigmoid":
-            raise UnknownPartError(f"its CalibratedClassifierCV has the method {one.method!r}, not 'sigmoid'")
-        if list(one.estimator.classes_) != list(node.estimator.classes_):
-            raise UnknownPartError("its CalibratedClassifierCV has classifiers that have not seen all classes")
-        yield one.estimator
+def join_decisions(nodes: Sequence[Node]) -> tuple[Floats, Floats]:
+    """Weights and biases of several linear classifiers, end to end."""
+    weights, bias = zip(*map(read_decision, nodes), strict=True)
+    return np.concatenate(weights), np.concatenate(bias)
 
 
-def read_calibration(node: Node) -> Link:
-    """How the decisions of the classifiers inside a calibrated one become scores."""
-    curves = [one.calibrators for one in node.estimator.calibrated_classifiers_]
-    a, b = (np.array([[float(vars(one)[name]) for one in some] for some in curves]) for name in ("a_", "b_"))
-    return Calibrated(a, b)
-
-
-def read_member(steps: Sequence[Node], weights: Floats, bias: Floats) -> Member:
-    """The vectorisers in the steps before a classifier, with linear outputs of their values."""
-    features = read_steps(steps)
-    blocks = []
-    for part, mine in zip(features.parts, features.split(weights), strict=True):
-        full = np.zeros((len(weights), part.vectoriser.size))
-        full[:, part.columns] = mine * part.last[part.columns]
-        blocks.append(Block(part.vectoriser, part.before, part.norm, part.after, full))
-    known = (array for block in blocks for array in (block.before, block.after, block.weights))
-    if not (np.isfinite(bias).all() and all(np.isfinite(array).all() for array in known)):
-        raise UnknownPartError("some of its weights are infinite")
-    return Member(tuple(blocks), features.norm, np.array(bias))
-
-
-def read_steps(steps: Sequence[Node]) -> Features:
-    """The features after some steps, the first of which reads texts."""
-    if not steps:
-        raise UnknownPartError("it has no vectoriser")
+def read_steps(steps: Sequence[Node]) -> list[Part]:
+    """The features after some steps, the first of which reads texts: several vectorisers stand side by side."""
     first, *others = steps
-    features = read_union(first) if first.kind == "union" else read_part(first.estimator)
+    parts = read_union(first) if first.kind == "union" else [read_part(first.estimator)]
     for node in others:
         step = node.estimator
-        if node.name == "TfidfTransformer":
-            features.weight(step)
-        elif node.name == "Normalizer":
-            features.normalise(step.norm)
+        if node.name in ("TfidfTransformer", "Normalizer"):
+            if len(parts) > 1:
+                raise UnknownPartError(f"its {node.name} divides the values of several vectorisers by their length")
+            parts[0].weight(step) if node.name == "TfidfTransformer" else parts[0].normalise(step.norm)
         elif node.kind == "selector":
-            features.select(step.get_support())
+            kept = step.get_support()
+            scale(parts, kept)  # the other columns count as 0 from here on
+            for part, mine in zip(parts, split(parts, kept), strict=True):
+                part.columns = part.columns[mine]
         elif node.name == "MaxAbsScaler" and vars(step).get("clip", False):
             raise UnknownPartError("its MaxAbsScaler clips values")
         elif node.name == "MaxAbsScaler" or (node.name == "StandardScaler" and not step.with_mean):
             if step.scale_ is not None:
-                features.scale(1 / np.asarray(step.scale_, dtype=np.float64))
+                scale(parts, 1 / np.asarray(step.scale_, dtype=np.float64))
         else:
             raise UnknownPartError(f"its step {node.name} is not known")
-    return features
+    return parts
 
 
-def read_union(union: Node) -> Features:
-    """The features of vectorisers side by side."""
-    parts = []
+def read_union(union: Node) -> list[Part]:
+    """The features of a union."""
+    found = []
     weights = union.estimator.transformer_weights or {}
     names = [name for name, one in union.estimator.transformer_list if not isinstance(one, str)]
     for name, node in zip(names, union.inside, strict=True):
-        found = read_steps(node.inside if node.kind == "pipeline" else [node])
-        if len(found.parts) > 1:
-            raise UnknownPartError(f"its part {name} is itself made of several vectorisers")
-        found.scale(np.full(len(found.parts[0].columns), weights.get(name, 1.0)))
-        parts += found.parts
-    if not parts:
-        raise UnknownPartError("its FeatureUnion is empty")
-    return Features(parts)
+        parts = read_steps(node.inside if node.kind == "pipeline" else [node])
+        scale(parts, np.full(sum(len(part.columns) for part in parts), weights.get(name, 1.0)))
+        found += parts
+    return found
 
 
-def read_part(step: Any) -> Features:
+def read_part(step: Any) -> Part:
     """A vectoriser by itself."""
     vectoriser = read_vectoriser(step)
-    before, after, last = (np.ones(vectoriser.size) for _ in range(3))
-    features = Features([Part(vectoriser, before, None, after, last, np.arange(vectoriser.size))])
+    size = len(vectoriser.vocabulary)
+    part = Part(vectoriser, np.ones(size), np.ones(size), np.arange(size))
     if type(step).__name__ == "TfidfVectorizer":
-        features.weight(step)
-    elif type(step).__name__ == "HashingVectorizer":
-        features.normalise(step.norm)
-    return features
+        part.weight(step)
+    return part
 
 
 # --- the words that a pipeline can tell apart
@@ -292,46 +244,17 @@ def read_part(step: Any) -> Features:
 
 
 @dataclass(frozen=True, eq=False)
-class VectoriserVocabulary:
-    """The words of one fitted word vectoriser. kept: the features that later steps use, None for all."""
+class Vocabulary:
+    """The words that one of several vectorisers knows. parts: of each the tokeniser, and the tokens it knows."""
 
-    vectoriser: Any
-    kept: frozenset[int] | None = None
-    _words: set[str] = field(default_factory=set, init=False, repr=False)
-    _known: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        shortest = 1 if callable(self.vectoriser.analyzer) else self.vectoriser.ngram_range[0]
-        for term, column in self.vectoriser.vocabulary_.items():
-            if self.kept is None or int(column) in self.kept:
-                # If single words are not features, a word counts as known if an n-gram contains it.
-                self._words.update([term] if shortest == 1 else str(term).split(" "))
+    parts: Sequence[tuple[Callable[[str], tuple[Any, ...]], set[Any]]]
+    _known: dict[object, bool] = field(default_factory=dict, init=False, repr=False)
 
     def __contains__(self, word: object) -> bool:
-        if not isinstance(word, str):
-            return False
         if word not in self._known:
-            tokens = self._tokenise(word)
-            self._known[word] = bool(tokens) and all(token in self._words for token in tokens)
+            found = ((tokenise(str(word)), known) for tokenise, known in self.parts)
+            self._known[word] = any(tokens and known.issuperset(tokens) for tokens, known in found)
         return self._known[word]
-
-    def _tokenise(self, word: str) -> list[Any]:
-        """Return the tokens that the vectoriser makes of a word, before n-grams."""
-        if callable(self.vectoriser.analyzer):
-            return list(self.vectoriser.analyzer(word))
-        tokens = self.vectoriser.build_tokenizer()(self.vectoriser.build_preprocessor()(word))
-        stopped = self.vectoriser.get_stop_words() or ()
-        return [token for token in tokens if token not in stopped]
-
-
-@dataclass(frozen=True, eq=False)
-class UnionVocabulary:
-    """The words that at least one of several vocabularies contains."""
-
-    parts: Sequence[Container[str]]
-
-    def __contains__(self, word: object) -> bool:
-        return any(word in part for part in self.parts)
 
 
 def find_vocabulary(pipeline: Any) -> Container[str] | None:
@@ -341,43 +264,43 @@ def find_vocabulary(pipeline: Any) -> Container[str] | None:
     True
     """
     try:
-        parts = list(_collect(walk(pipeline), None))
+        parts = []
+        for node, after in list_readers(walk(pipeline), ()):
+            step = node.estimator
+            if not ("vocabulary_" in vars(step) and (callable(step.analyzer) or step.analyzer == "word")):
+                return None
+            kept = find_kept_features(after, len(step.vocabulary_))
+            known = [term for term, column in step.vocabulary_.items() if kept[column]]
+            if not callable(step.analyzer) and step.ngram_range[0] > 1:
+                # If single words are not features, a word counts as known if an n-gram contains it.
+                known = [word for term in known for word in term.split(" ")]
+            parts.append((make_tokeniser(step), set(known)))
+        return Vocabulary(parts) if parts else None
     except Exception:  # reading an attribute of a third-party estimator may raise anything
         return None
-    known = [part for part in parts if part is not None]
-    if not parts or len(known) < len(parts):
-        return None
-    return known[0] if len(known) == 1 else UnionVocabulary(known)
 
 
-def _collect(node: Node, kept: frozenset[int] | None) -> Iterator[Container[str] | None]:
-    """Yield the vocabulary of each part that reads text; None for one that reads any word."""
-    if node.kind == "vectoriser":
-        step = node.estimator
-        words = "vocabulary_" in vars(step) and (callable(step.analyzer) or step.analyzer == "word")
-        yield VectoriserVocabulary(step, kept) if words else None
-    elif node.kind == "pipeline":
+def list_readers(node: Node, after: Sequence[Node]) -> Iterator[tuple[Node, Sequence[Node]]]:
+    """The parts that read text, each with the steps that follow it in its own pipeline."""
+    if node.kind == "pipeline":
         # Steps before the one that reads the text only pass it on, such as one that makes a data frame of it.
-        first = next((number for number, one in enumerate(node.inside) if one.reads_text), None)
-        if first is None:
-            yield None
-        else:
-            yield from _collect(node.inside[first], _find_kept_features(node.inside[first + 1 :]))
-    elif not node.inside:
-        yield None
-    for one in node.inside if node.kind in ("union", "columns", "wrapper") else ():
-        # A column without text, such as one for a scaler, has no words.
-        if node.kind != "columns" or one.reads_text:
-            yield from _collect(one, None)
+        first = next((number for number, one in enumerate(node.inside) if one.reads_text), 0)
+        yield from list_readers(node.inside[first], node.inside[first + 1 :])
+    elif node.inside:
+        for one in node.inside:
+            # A column without text, such as one for a scaler, has no words.
+            if node.kind != "columns" or one.reads_text:
+                yield from list_readers(one, ())
+    else:
+        yield node, after
 
 
-def _find_kept_features(steps: Sequence[Node]) -> frozenset[int] | None:
-    """Return the features that selectors right after the vectoriser keep; None for all."""
-    columns: Any = None
+def find_kept_features(steps: Sequence[Node], size: int) -> NDArray[np.bool_]:
+    """Which of a vectoriser's features the selectors right after it keep."""
+    kept = np.ones(size, dtype=bool)
     for node in steps:
         if node.kind == "selector":
-            support = np.flatnonzero(node.estimator.get_support())
-            columns = support if columns is None else columns[support]
+            kept[kept] = node.estimator.get_support()
         elif node.name not in ("TfidfTransformer", "MaxAbsScaler", "StandardScaler", "Normalizer"):
             break
-    return None if columns is None else frozenset(columns.tolist())
+    return kept

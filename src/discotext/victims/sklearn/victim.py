@@ -27,10 +27,9 @@ from discotext.support.extras import require
 from discotext.support.plain_text import describe_error
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
-from discotext.victims.sklearn.bound import WordLinear
+from discotext.victims.sklearn.bound import BoundedLinearOracle, find_obstacle
 from discotext.victims.sklearn.features import UnknownPartError
-from discotext.victims.sklearn.model import LinearModel
-from discotext.victims.sklearn.oracle import BoundedLinearOracle, LinearOracle
+from discotext.victims.sklearn.model import LinearModel, LinearOracle
 from discotext.victims.sklearn.reader import find_vocabulary, read_model, walk
 from discotext.victims.victim import Capabilities, TextOracle, Victim
 
@@ -85,17 +84,17 @@ class SklearnVictim(Victim):
 
     def oracle(self, space: Space, objective: Objective) -> Oracle:
         """Return an oracle; with gradients and bounds if the pipeline is linear after vectorisers that have them."""
-        model, linear = self._model, self._linear
+        model = self._model
         if isinstance(model, str):
             return TextOracle(self, space, objective)
-        if isinstance(linear, WordLinear) and isinstance(objective, DifferenceObjective):
+        if isinstance(objective, DifferenceObjective) and not find_obstacle(model):
             # The originals, and as many texts with words exchanged.
             some = space.take(range(min(CHECKED, len(space))))
             drawn = random_choices(some.batch, np.random.default_rng(0))
             texts = [str(text) for text in some.texts]
             texts += [some.text(number, choice) for number, choice in enumerate(drawn)]
             if self._agrees(model, texts, AGREES_EXACTLY):
-                return BoundedLinearOracle(self, space, objective, model, linear)
+                return BoundedLinearOracle(self, space, objective, model)
         return LinearOracle(self, space, objective, model)
 
     @cached_property
@@ -119,14 +118,6 @@ class SklearnVictim(Victim):
         except Exception as error:  # reading an attribute of a third-party estimator may raise anything
             return describe_error(error)
 
-    @cached_property
-    def _linear(self) -> WordLinear | str:
-        """The pipeline as bounds need it, or why there are none."""
-        try:
-            return self._model if isinstance(self._model, str) else WordLinear.of(self._model)
-        except UnknownPartError as error:
-            return str(error)
-
     def _agrees(self, model: LinearModel, texts: Sequence[str], tolerance: float) -> bool:
         """Whether what was taken apart gives the pipeline's own scores of some texts."""
         ours, theirs = np.array([model.score(text) for text in texts]), self.scores(texts)
@@ -135,9 +126,10 @@ class SklearnVictim(Victim):
         return np.allclose(ours, theirs, atol=tolerance * (1 + np.abs(theirs).max()))
 
     def explain_bounds(self) -> str:
-        if isinstance(self._linear, WordLinear):
-            return f"{self.name} is linear after a word vectoriser: bounds are nearly exact"
-        return f"there are no bounds for {self.name} ({self._linear}): all choices are tried where they are few"
+        obstacle = self._model if isinstance(self._model, str) else find_obstacle(self._model)
+        if obstacle:
+            return f"there are no bounds for {self.name} ({obstacle}): all choices are tried where they are few"
+        return f"{self.name} is linear after a word vectoriser: bounds are nearly exact"
 
     def _call(self, method: str, texts: Sequence[str]) -> Floats:
         # A tree that never saw a class gives it probability 0, and numpy warns about the logarithm.
@@ -174,13 +166,10 @@ class SklearnVictim(Victim):
 def make_probes(model: LinearModel) -> list[str]:
     """Some texts of terms that a model gives weight to, on which to compare it with the pipeline."""
     terms = []
-    for block in (block for member in model.members for block in member.blocks):
-        # Where terms are hashed, any may have a column with weight.
-        some = list(block.vectoriser.vocabulary or (f"word{number}" for number in range(2000)))
-        some = some[:: max(len(some) // 2000, 1)]
-        columns, _ = block.vectoriser.locate(some)
-        heavy = np.argsort(-np.abs(block.weights[:, columns]).sum(axis=0), kind="stable")[:12]
-        terms += [some[number] for number in heavy.tolist()]
+    for block in model.blocks:
+        names = sorted(block.vectoriser.vocabulary, key=block.vectoriser.vocabulary.__getitem__)
+        heavy = np.argsort(-np.abs(block.weights).sum(axis=0), kind="stable")[:12]
+        terms += [names[number] for number in heavy.tolist()]
     return [PROBE, *(" ".join(terms[first::4]) for first in range(4)), *terms[:1]]
 
 

@@ -94,7 +94,7 @@ class SubwordOracle:
                 vectors = self._embed(mixtures.pieces[entries], mixtures.counts[at], leaf)
                 logits = self.reader.logits(tokens, call, vectors)
                 found = to_numpy(logits)
-                by_score = self.reader.to_tensor(self.objective.slope(found, problems[call]))
+                by_score = self.reader.to_tensor(self.objective.gradient(found, problems[call]))
                 (by_entry,) = torch.autograd.grad(logits, leaf, grad_outputs=by_score.to(logits.dtype))
             values[call] = self.objective.value(found, problems[call])
             gradient += np.bincount(

@@ -1,4 +1,4 @@
-"""Long texts: progress while the work goes on, and an end."""
+"""A run: progress inside a unit, records that do not depend on it, and an end for long texts."""
 
 import numpy as np
 
