@@ -9,7 +9,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
 from discotext.data.registry import Split, has_split, load_data
-from discotext.hardening.matrix import OWN, Pair, choose_solver, fill, list_cells, survives
+from discotext.hardening.matrix import OWN, Pair, fill, list_cells, pick_solver, survives
 from discotext.hardening.outcome import Hardening, Trial
 from discotext.hardening.page import make_hardening_page
 from discotext.hardening.recipe import PLAIN, Recipe
@@ -45,10 +46,10 @@ TRIAL, CHOSEN = "trial.json", "chosen.json"
 
 @dataclass(frozen=True)
 class Budgets:
-    """What may change and what is measured.
+    """How much may change and how much is measured.
 
-    share: of the words that may change. passes: that a proof of a text may take. held_out: texts that are attacked to
-    choose a recipe. test: texts that are attacked in the end.
+    share: the share of the words that may change. passes: what the proof of a text may take.
+    held_out: how many texts are attacked to choose a recipe. test: how many texts are attacked in the end.
     """
 
     share: float = 0.2
@@ -98,24 +99,16 @@ def harden(
         raise ValueError(f"max_loss is {max_loss}; choose points of accuracy, from 0 to 100")
     trainer = make_trainer(model, epochs, trust)
     wanted = _parse_recipes(recipes, trainer)
-    texts, testing = load_texts(data, test, columns, seed, trainer.given)
+    texts, testing = load_splits(data, test, columns, seed, trainer.given)
     texts = texts if limit is None else texts.sample(limit, seed)
-    check_texts(texts, testing)
+    check_splits(texts, testing)
     kept, held = texts.split(HELD_OUT, seed)
     with tempfile.TemporaryDirectory() as temporary, Progress(wanted=progress is True) as bar:
         report = progress if callable(progress) else bar.update_stage
-        whole = _Hardening(
-            trainer=trainer,
-            recipes=wanted,
-            training=Training(kept, candidates or Candidates(), budgets.share, seed, report),
-            held=held,
-            testing=testing,
-            others=dict(others or {}),
-            budgets=budgets,
-            max_loss=max_loss,
-            folder=Path(temporary if out is None else out),
-        )
-        return whole.run(texts)
+        training = Training(kept, candidates or Candidates(), budgets.share, seed, report)
+        folder = Path(temporary if out is None else out)
+        work = _Hardening(trainer, wanted, training, held, testing, dict(others or {}), budgets, max_loss, folder)
+        return work.run(texts)
 
 
 def _parse_recipes(recipes: str | Sequence[str], trainer: Trainer) -> list[Recipe]:
@@ -127,7 +120,7 @@ def _parse_recipes(recipes: str | Sequence[str], trainer: Trainer) -> list[Recip
     return list(dict.fromkeys([PLAIN, *found]))
 
 
-def load_texts(
+def load_splits(
     data: Any, test: Any, columns: AnyColumns, seed: int, given: Victim | None = None
 ) -> tuple[Examples, Examples]:
     """Texts to train on and texts to test on, with the same classes; those of a given victim, in its order."""
@@ -157,17 +150,13 @@ def load_texts(
     return training.split(TEST_SHARE, seed)
 
 
-def check_texts(training: Examples, testing: Examples) -> None:
+def check_splits(training: Examples, testing: Examples) -> None:
     """Raise ValueError for texts that nothing can be learnt from, or that would flatter."""
     if len(training) < FEWEST:
-        raise ValueError(
-            f"there are {len(training)} training texts; hardening needs {FEWEST} or more, since some are held out to "
-            "choose a recipe"
-        )
-    missing = [name for name, count in zip(training.names, training.counts.tolist(), strict=True) if not count]
-    if missing or len(training.names) < 2:
-        without = f"there is no training text of the class {missing[0]!r}" if missing else "there is only one class"
-        raise ValueError(f"{without}; give texts of two classes or more, or raise --limit")
+        raise ValueError(f"there are {len(training)} training texts; give {FEWEST} or more, for some are held out")
+    counts = dict(zip(training.names, training.counts.tolist(), strict=True))
+    if len(counts) < 2 or not all(counts.values()):
+        raise ValueError(f"the classes have {counts} training texts; give texts of two or more, or raise --limit")
     known = set(training.texts)
     share = sum(text in known for text in testing.texts) / len(testing)
     if share > OVERLAP:
@@ -201,29 +190,17 @@ class _Hardening:
     def run(self, texts: Examples) -> Hardening:
         """texts: all that were given to train on."""
         self._claim_folder(texts)
-        looking = 0.0
-        if any(one.merged is not None and not (self._place(one) / TRIAL).exists() for one in self.recipes):
-            began = time.perf_counter()
-            _ = self.training.exchanges  # now, so that this does not count for whichever recipe comes first
-            looking = time.perf_counter() - began
         trials = {}
         for number, recipe in enumerate(self.recipes, start=1):
-            title = f"{number}/{len(self.recipes)} {recipe}"
-            trials[str(recipe)] = self._try(recipe, title, looking if recipe.merged is not None else 0.0)
+            self.training.title = f"{number}/{len(self.recipes)} {recipe}: "
+            trials[str(recipe)] = self._try(recipe)
+        self.training.title = ""
         chosen = Recipe.parse(choose(trials, self.max_loss))
         plain, hardened = self._find(PLAIN), self._find(chosen)
         self._forget_others(str(chosen))
         outcome = self._test(plain, hardened, chosen, trials)
-        self._keep(plain, hardened, outcome)
+        self._keep(outcome)
         return outcome
-
-    def _forget_others(self, chosen: str) -> None:
-        """Remove what a hardening that ended differently, or not at all, has left of another recipe."""
-        path = self.folder / WORK / CHOSEN
-        if path.exists() and _read_json(path).get("chosen") != chosen:
-            shutil.rmtree(self.folder / "after", ignore_errors=True)
-            (self.folder / MERGED).unlink(missing_ok=True)
-        write_atomically(path, json.dumps({"chosen": chosen}) + "\n")
 
     def _claim_folder(self, texts: Examples) -> None:
         """Write the settings down, or raise ValueError if the folder has others, or holds something else."""
@@ -250,45 +227,41 @@ class _Hardening:
     def _place(self, recipe: Recipe) -> Path:
         return self.folder / WORK / str(recipe).replace(":", "-")
 
-    def _try(self, recipe: Recipe, title: str, looking: float) -> Trial:
-        """Train by a recipe and attack held-out texts, unless that was done before.
+    @cached_property
+    def _seconds_of_exchanges(self) -> float:
+        """How long it takes to find exchanges: it counts for every recipe that merges, not only the first."""
+        began = time.perf_counter()
+        _ = self.training.exchanges
+        return time.perf_counter() - began
 
-        looking: seconds that were spent on exchanges; they count for every recipe that needs them.
-        """
+    def _try(self, recipe: Recipe) -> Trial:
+        """Train by a recipe and attack held-out texts, unless that was done before."""
         place = self._place(recipe)
         if (place / TRIAL).exists():
             return Trial(**_read_json(place / TRIAL))
-
-        def report(activity: str, done: float) -> None:
-            self.training.report(f"{title}: {activity}", done)
-
+        seconds = 0.0 if recipe.merged is None else self._seconds_of_exchanges
         began = time.perf_counter()
-        victim = self.trainer.train(recipe, replace(self.training, report=report, source=self.training))
-        seconds = time.perf_counter() - began + looking
-        self.made[str(recipe)] = victim
+        victim = self.made[str(recipe)] = self.trainer.train(recipe, self.training)
+        seconds += time.perf_counter() - began
         place.mkdir(parents=True, exist_ok=True)
-        if self.trainer.saves(recipe):
+        if self._is_trained(victim):
             victim.save(place / "victim", {"recipe": str(recipe)})
-        report("attacking held-out texts", 0.0)
+        self.training.report("attacking held-out texts", 0.0)
         records = self._measure(attack, victim, self.held, limit=self.budgets.held_out).records
         attacked = float(np.mean([survives(record) for record in records]))
-        clean = float(measure_clean(victim, self.held))
-        trial = Trial(clean=clean, attacked=attacked, seconds=round(seconds, 2), texts=len(records))
+        trial = Trial(float(measure_clean(victim, self.held)), attacked, round(seconds, 2), len(records))
         write_atomically(place / TRIAL, json.dumps(asdict(trial)) + "\n")
         return trial
 
-    def _measure(self, how: Callable[..., Result], victim: Victim, examples: Examples, **options: Any) -> Result:
+    def _is_trained(self, victim: Victim) -> bool:
+        """Whether a victim was made here, and is not the one that the user holds, with or without merged words."""
+        inner = victim.victim if isinstance(victim, Encoded) else victim
+        return self.trainer.given is None or all(one is not self.trainer.given for one in (victim, inner))
+
+    def _measure(self, how: Callable[..., Result], victim: Victim, examples: Examples, **more: Any) -> Result:
         """how: `attack` or `certify`."""
-        return how(
-            victim,
-            examples,
-            choose_solver(victim),
-            budget=self.budgets.share,
-            candidates=self.training.candidates,
-            seed=self.training.seed,
-            progress=False,
-            **options,
-        )
+        asked = {"budget": self.budgets.share, "candidates": self.training.candidates, "seed": self.training.seed}
+        return how(victim, examples, pick_solver(victim), progress=False, **asked, **more)
 
     def _find(self, recipe: Recipe) -> Victim:
         """The victim of a recipe: where a trial left it, or a hardening that was finished; else it is made again."""
@@ -299,11 +272,19 @@ class _Hardening:
                 return load_victim(place)
         return self.trainer.train(recipe, self.training)
 
+    def _forget_others(self, chosen: str) -> None:
+        """Remove what a hardening that ended differently, or not at all, has left of another recipe."""
+        path = self.folder / WORK / CHOSEN
+        if path.exists() and _read_json(path).get("chosen") != chosen:
+            shutil.rmtree(self.folder / "after", ignore_errors=True)
+            (self.folder / MERGED).unlink(missing_ok=True)
+        write_atomically(path, json.dumps({"chosen": chosen}) + "\n")
+
     def _test(self, plain: Victim, hardened: Victim, chosen: Recipe, trials: Mapping[str, Trial]) -> Hardening:
         """Measure both models on the test texts: the only time that these are touched."""
         report, seed = self.training.report, self.training.seed
         report("testing", 0.0)
-        clean = [measure_clean(victim, self.testing) for victim in (plain, hardened)]
+        clean = measure_clean(plain, self.testing), measure_clean(hardened, self.testing)
         some = self.testing.sample(self.budgets.test, seed)
         runs: list[Result] = []
         for name, victim, recipe in (("before", plain, PLAIN), ("after", hardened, chosen)):
@@ -325,23 +306,22 @@ class _Hardening:
             model=self.trainer.name,
             data=self.training.examples.source,
             seed=seed,
-            clean=(clean[0], clean[1]),
-            certificates=(runs[0].certificates[0], runs[1].certificates[0]),
+            clean=clean,
             matrix=matrix,
-            trained=self.trainer.given is None or self.trainer.saves(chosen),
+            trained=self._is_trained(hardened),
             runs=(runs[0], runs[1]),
         )
 
-    def _keep(self, plain: Victim, hardened: Victim, outcome: Hardening) -> None:
+    def _keep(self, outcome: Hardening) -> None:
         """Leave the hardened victim, the plain one and the figures in the folder; what only served to choose goes."""
         self.training.report("saving", 0.9)
-        if self.trainer.saves(Recipe.parse(outcome.chosen)):
-            hardened.save(self.folder, {"recipe": outcome.chosen, "hardening": outcome.as_dict()})
-        elif isinstance(hardened, Encoded):
+        if outcome.trained:
+            outcome.victim.save(self.folder, {"recipe": outcome.chosen, "hardening": outcome.as_dict()})
+        elif isinstance(outcome.victim, Encoded):
             # The model is not ours to save; its merged words are, to be put in front of it again.
-            write_atomically(self.folder / MERGED, hardened.merged.to_json())
-        if self.trainer.saves(PLAIN):
-            plain.save(self.folder / PLAIN_FOLDER, {"recipe": str(PLAIN)})
+            write_atomically(self.folder / MERGED, outcome.victim.merged.to_json())
+        if self._is_trained(outcome.plain):
+            outcome.plain.save(self.folder / PLAIN_FOLDER, {"recipe": str(PLAIN)})
         write_atomically(self.folder / OUTCOME, json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False) + "\n")
         write_atomically(self.folder / "report.html", make_hardening_page(outcome))
         for place in (self.folder / WORK).glob("*/victim"):

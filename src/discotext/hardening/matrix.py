@@ -79,7 +79,7 @@ def survives(record: Record) -> bool:
     return record.predicted == record.label and not record.succeeded and record.status != "failed"
 
 
-def choose_solver(victim: Victim) -> str:
+def pick_solver(victim: Victim) -> str:
     """The strongest search for a victim that is not too slow for hundreds of texts."""
     return WITH_GRADIENTS if victim.capabilities.gradients else WITHOUT_GRADIENTS
 
@@ -88,17 +88,13 @@ def list_cells(
     victim: Victim, candidates: Candidates, share: float, others: Mapping[str, Candidates]
 ) -> Iterator[Cell]:
     """The attacks on a hardened victim, beside the one it was built for. others: candidates of the user's choice."""
-    solver = choose_solver(victim)
+    solver = pick_solver(victim)
     yield Cell(TWICE, candidates, min(1.0, 2 * share), solver)
     if victim.capabilities.gradients:
         yield Cell(BLACK_BOX, candidates, share, WITHOUT_GRADIENTS)
     if isinstance(victim, Encoded):
-        known = replace(
-            candidates,
-            filters=(*candidates.filters, NotMerged(victim.merged)),
-            limit=PAST_FACTOR * candidates.limit,
-        )
-        yield Cell(PAST, known, share, solver)
+        filters = (*candidates.filters, NotMerged(victim.merged))
+        yield Cell(PAST, replace(candidates, filters=filters, limit=PAST_FACTOR * candidates.limit), share, solver)
     if not isinstance(candidates.source, ThesaurusWords):
         yield Cell("the package's thesaurus", Candidates(), share, solver)
     if not isinstance(candidates.source, VectorNeighbours):

@@ -14,7 +14,6 @@ from discotext.runs.summary import Estimate, spread
 from discotext.support.plain_text import LINE, percent, shorten
 from discotext.victims.victim import Victim
 
-LINES = 8  # of its sentences, if it is printed
 SIGNIFICANT = 0.05
 MASKED = 0.02  # share of the texts by which a search without gradients may find more
 
@@ -34,9 +33,8 @@ class Hardening:
     """A hardened victim beside the plain one.
 
     chosen: the recipe. trials: all recipes, on held-out texts. clean: accuracy on all test texts, before and after.
-    trained: whether the hardened victim was trained, and is not a given one with a reader in front.
-    certificates: under the attack the victim was built for, before and after. matrix: under every attack.
-    runs: the records behind the certificates.
+    trained: whether the hardened victim was trained, and is not a given one with merged words in front.
+    matrix: accuracy under every attack. runs: the attack that the victim was built for, certified, before and after.
     """
 
     victim: Victim
@@ -49,15 +47,18 @@ class Hardening:
     data: str
     seed: int
     clean: tuple[Estimate, Estimate]
-    certificates: tuple[Certificate, Certificate]
     matrix: Mapping[str, Pair]
     trained: bool
     runs: tuple[Result, Result]
 
     def __repr__(self) -> str:
         head = f"Hardening: {shorten(self.model, 30)} on {shorten(self.data, 30)}"
-        lines = [line for note in describe(self) for line in wrap(note, LINE)]
-        return "\n".join([head, *lines[:LINES], *(["…"] if len(lines) > LINES else [])])
+        return "\n".join([head, *(line for note in describe(self) for line in wrap(note, LINE))])
+
+    @property
+    def certificates(self) -> tuple[Certificate, Certificate]:
+        """What is proved under the attack that the victim was built for, before and after."""
+        return self.runs[0].certificates[0], self.runs[1].certificates[0]
 
     @property
     def worst(self) -> str:
@@ -72,21 +73,17 @@ class Hardening:
 
     def as_dict(self) -> dict[str, Any]:
         """As `--json` prints it."""
-        own = self.matrix[OWN]
-        test: dict[str, Any] = {"n": self.certificates[0].n}
+        own, worst, (before, after) = self.matrix[OWN], self.matrix[self.worst], self.certificates
         figures = {
-            "clean_before": self.clean[0],
-            "clean_after": self.clean[1],
-            "attacked_before": own.before,
-            "attacked_after": own.after,
-            "certified_before": self.certificates[0].certified_accuracy,
-            "certified_after": self.certificates[1].certified_accuracy,
-            "worst_before": min(pair.before for pair in self.matrix.values()),
-            "worst_after": self.matrix[self.worst].after,
+            "clean": self.clean,
+            "attacked": (own.before, own.after),
+            "certified": (before.certified_accuracy, after.certified_accuracy),
+            "worst": (min(pair.before for pair in self.matrix.values()), worst.after),
         }
-        for name, value in figures.items():
-            test |= spread(name, value)
-        test |= {"worst": self.worst, "p": own.p, "open_after": self.certificates[1].open}
+        test: dict[str, Any] = {"n": before.n}
+        for name, (old, new) in figures.items():
+            test |= spread(f"{name}_before", old) | spread(f"{name}_after", new)
+        test |= {"worst": self.worst, "p": own.p, "open_after": after.open}
         test["matrix"] = {
             name: {**spread("before", pair.before), **spread("after", pair.after), "p": pair.p}
             for name, pair in self.matrix.items()

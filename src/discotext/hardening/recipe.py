@@ -13,16 +13,23 @@ Numbers may be left out. `plain` is the recipe without parts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 DEFAULTS: dict[str, float] = {"merged": 0.5, "adversarial": 0.5, "mixed": 0.5, "interval": 0.5, "augmented": 2}
 WEIGHTS = {"adversarial": "vertex", "mixed": "mixture", "interval": "interval"}  # and what they are in training
+HINT = (
+    "a recipe is plain, or parts joined by +: merged:LOSS (0 or more), one of adversarial:WEIGHT, mixed:WEIGHT and "
+    "interval:WEIGHT (0 to below 1), and augmented:ROUNDS (a whole number below 100)"
+)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """merged: the most that a merge may lose, None for no merging. weight: of the texts with other words, 0 for none.
-    inner: what these are, a value of `WEIGHTS`. augmented: rounds of training on flipped texts.
+    """The numbers of a recipe's parts.
+
+    merged: the most that a merge may lose, or None if nothing is merged.
+    weight: how much texts with other words count in training; 0 if there are none.
+    inner: what these texts are, a value of `WEIGHTS`.
+    augmented: how many rounds of training on flipped texts there are.
 
     >>> Recipe.parse("merged:0.2+adversarial"), str(Recipe(merged=0.2, weight=0.5)), str(Recipe())
     (Recipe(merged=0.2, weight=0.5, inner='vertex', augmented=0), 'merged:0.2+adversarial', 'plain')
@@ -33,41 +40,36 @@ class Recipe:
     inner: str = "vertex"
     augmented: int = 0
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> dict[str, float]:
+        """The number of each part, by name."""
         trained = next(name for name, inner in WEIGHTS.items() if inner == self.inner)
-        parts = {"merged": self.merged, trained: self.weight or None, "augmented": self.augmented or None}
-        written = [
-            name if value == DEFAULTS[name] else f"{name}:{value:g}"
-            for name, value in parts.items()
-            if value is not None
-        ]
-        return "+".join(written) or "plain"
+        every = {"merged": self.merged, trained: self.weight or None, "augmented": self.augmented or None}
+        return {name: value for name, value in every.items() if value is not None}
+
+    def __str__(self) -> str:
+        parts = self.parts.items()
+        return "+".join(name if value == DEFAULTS[name] else f"{name}:{value:g}" for name, value in parts) or "plain"
 
     @classmethod
     def parse(cls, text: str) -> Recipe:
         """Read a recipe's name; a ValueError says what is wrong with it."""
-        hint = f"a recipe is plain, or parts among {', '.join(DEFAULTS)} joined by +, such as merged:0.2+adversarial"
-        found: dict[str, Any] = {}
+        found: dict[str, float] = {}
         for part in text.replace(" ", "").split("+") if text != "plain" else ():
             name, _, number = part.partition(":")
-            if name not in DEFAULTS or name in found:
-                raise ValueError(f"the recipe {text!r} has a part {part!r}; {hint}")
             try:
-                found[name] = float(number) if number else DEFAULTS[name]
+                value = float(number or DEFAULTS[name]) if name in DEFAULTS else -1.0
             except ValueError:
-                raise ValueError(f"the recipe {text!r} has a number {number!r}; {hint}") from None
+                value = -1.0
+            allowed = value < 1 if name in WEIGHTS else name != "augmented" or value in range(100)
+            if name in found or not (value >= 0 and allowed):
+                raise ValueError(f"the recipe {text!r} has a part {part!r}; {HINT}")
+            found[name] = value
         trained = [name for name in WEIGHTS if name in found]
         if len(trained) > 1:
-            raise ValueError(f"the recipe {text!r} trains on other words in two ways; choose {' or '.join(trained)}")
-        weight = found[trained[0]] if trained else 0.0
-        if not 0 <= weight < 1:
-            raise ValueError(f"the recipe {text!r} has the weight {weight:g}; choose 0 to below 1")
-        if not found.get("merged", 0.0) >= 0:
-            raise ValueError(f"the recipe {text!r} has the loss {found['merged']:g}; choose 0 or more")
-        rounds = found.get("augmented", 0)
-        if rounds not in range(100):
-            raise ValueError(f"the recipe {text!r} has {rounds:g} rounds; choose a whole number from 1 to 99")
-        return cls(found.get("merged"), weight, WEIGHTS[trained[0]] if trained else "vertex", int(rounds))
+            raise ValueError(f"the recipe {text!r} trains on other words in two ways; {HINT}")
+        weight, inner = (found[trained[0]], WEIGHTS[trained[0]]) if trained else (0.0, "vertex")
+        return cls(found.get("merged"), weight, inner, int(found.get("augmented", 0)))
 
 
 PLAIN = Recipe()

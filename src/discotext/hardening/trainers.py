@@ -12,7 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -45,34 +45,33 @@ ATTACKED = 1_000  # training texts in a round of augmentation
 BATCH, RATE, WARM_UP, EPOCHS = 32, 5e-5, 0.1, 2  # of fine-tuning
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Training:
-    """Training texts, what their words may be exchanged for, and the share of them that may.
+    """Training texts, what their words may be exchanged for, and the share of the words that may be exchanged.
 
-    source: a training on the same texts, whose counts are used instead of counting again.
+    title: what is being trained; it stands before each activity that is reported.
     """
 
     examples: Examples
     candidates: Candidates
     share: float
     seed: int
-    report: Report = lambda activity, done: None
-    source: Training | None = None
+    listener: Report = lambda activity, done: None
+    title: str = ""
+
+    def report(self, activity: str, done: float) -> None:
+        self.listener(f"{self.title}{activity}", done)
 
     @cached_property
     def _counts(self) -> LabelCounts:
-        if self.source is not None:
-            return self.source._counts
         return LabelCounts.of(self.examples.texts, self.examples.labels, len(self.examples.names))
 
     @cached_property
     def exchanges(self) -> Exchanges:
         """What may be exchanged for what in the texts; finding it takes a while, once."""
-        if self.source is not None:
-            return self.source.exchanges
         some = self.examples.sample(LOOKED_AT, self.seed).texts
         words = [*self._counts.counts, *load_packaged_vectors().words]
-        return Exchanges.find(self.candidates, some, words, lambda done: self.report("looking for exchanges", done))
+        return Exchanges.find(self.candidates, some, words, partial(self.report, "looking for exchanges"))
 
     def merge(self, recipe: Recipe, unseen: bool = True) -> MergedWords:
         """The words that a recipe merges. unseen: whether the model reads words that the training texts lack."""
@@ -87,34 +86,35 @@ def read_merged(victim: Victim, merged: MergedWords) -> Victim:
 
 
 class Trainer(ABC):
-    """Makes a victim by a recipe. name: of the model. auto: the recipes that are worth trying, plain first."""
+    """Makes a victim by a recipe: a class for each kind of model.
 
-    name: str
+    parts: the parts of recipes that are for it. auto: the recipes that are worth trying, plain first.
+    given: the victim that the user holds, if the model is not made from scratch; the recipe `plain` leaves it as it is.
+    details: what the result depends on, beside the name of the model, the recipe and the texts.
+    """
+
+    parts: tuple[str, ...]
     auto: tuple[str, ...]
 
-    @abstractmethod
+    def __init__(self, name: str, given: Victim | None = None, **details: object) -> None:
+        self.name, self.given, self.details = name, given, details
+
     def check(self, recipe: Recipe) -> None:
         """Raise ValueError if the recipe is not for this model."""
+        if not recipe.parts.keys() <= set(self.parts):
+            raise ValueError(f"the recipe {recipe} is not for {self.name}; its parts may be {', '.join(self.parts)}")
 
     @abstractmethod
     def train(self, recipe: Recipe, training: Training) -> Victim:
         """Train by a recipe. A victim whose synonyms are merged is `Encoded`."""
 
-    def saves(self, recipe: Recipe) -> bool:
-        """Whether what a recipe makes is the trainer's to save; a model that the user holds is not."""
-        return True
-
-    @property
-    def given(self) -> Victim | None:
-        """The victim that the user holds, if the model is not made from scratch: `plain` is that one."""
-        return None
-
     def settings(self, examples: Examples) -> dict[str, object]:
-        """What the result depends on, beside the recipe and the texts; another model of the same name differs here."""
-        if self.given is None:
-            return {"model": self.name}
-        scores = compute_scores(self.given, examples.texts[:FIRST])
-        return {"model": self.name, "first_scores": [[float(f"{value:.3g}") for value in row] for row in scores]}
+        """What tells this model from others, also of the same name: a folder is not resumed with another one."""
+        found = {"model": self.name, **self.details}
+        if self.given is not None:
+            scores = compute_scores(self.given, examples.texts[:FIRST])
+            found["first_scores"] = [[float(f"{value:.3g}") for value in row] for row in scores]
+        return found
 
 
 def make_trainer(model: Any, epochs: int | None = None, trust: bool = False) -> Trainer:
@@ -127,8 +127,11 @@ def make_trainer(model: Any, epochs: int | None = None, trust: bool = False) -> 
         return NeuralTrainer(model, epochs)
     if model == TFIDF:
         return SklearnTrainer(make_tfidf(), TFIDF)
-    if _is_unfitted(model):
-        return SklearnTrainer(model, type(model).__name__)
+    if "sklearn" in sys.modules:
+        from sklearn.base import BaseEstimator
+
+        if isinstance(model, BaseEstimator) and not hasattr(model, "classes_"):  # not fitted, so it is no victim yet
+            return SklearnTrainer(model, type(model).__name__)
     if isinstance(model, str) and ":" not in model and "/" not in model and not Path(model).exists():
         raise ValueError(
             f"there is no model {model!r}; choose {', '.join(NETWORKS)} or {TFIDF}, hf:FOLDER (a fine-tuned "
@@ -145,41 +148,18 @@ def make_trainer(model: Any, epochs: int | None = None, trust: bool = False) -> 
         inner = victim.victim if isinstance(victim, Encoded) else victim
         if isinstance(inner, NeuralVictim):
             return NeuralTrainer(inner.network.shape.kind, epochs)
-    return FixedTrainer(victim)
-
-
-def _is_unfitted(model: Any) -> bool:
-    """Whether a model is a scikit-learn estimator that is not fitted yet."""
-    if "sklearn" not in sys.modules:
-        return False
-    estimator = require("sklearn.base", "sklearn", "fitting a pipeline").BaseEstimator
-    return isinstance(model, estimator) and not hasattr(model, "classes_")
+    return FixedTrainer(victim.name, victim)
 
 
 class FixedTrainer(Trainer):
-    """Leaves a victim as it is, and puts merged synonyms in front of it. victim: a function, a service, any model."""
+    """Leaves a victim as it is, a function or a service for one, and puts merged synonyms in front of it."""
 
+    parts = ("merged",)
     auto = ("plain", "merged:0.05", "merged:0.1", "merged:0.2", "merged", "merged:1")
 
-    def __init__(self, victim: Victim) -> None:
-        self.victim, self.name = victim, victim.name
-
-    def check(self, recipe: Recipe) -> None:
-        if recipe.weight or recipe.augmented:
-            raise ValueError(
-                f"{self.name} cannot be trained here, only asked, so the recipe {recipe} is not for it; use merged, "
-                "which puts a reader of synonyms in front of it"
-            )
-
     def train(self, recipe: Recipe, training: Training) -> Victim:
-        return read_merged(self.victim, training.merge(recipe))
-
-    @property
-    def given(self) -> Victim:
-        return self.victim
-
-    def saves(self, recipe: Recipe) -> bool:
-        return False
+        assert self.given is not None
+        return read_merged(self.given, training.merge(recipe))
 
 
 class SklearnTrainer(Trainer):
@@ -188,16 +168,12 @@ class SklearnTrainer(Trainer):
     pipeline: fitted or not; it is cloned for each recipe, and stays as it is.
     """
 
+    parts = ("merged", "augmented")
     auto = ("plain", "augmented", "merged:0.1", "merged:0.2", "merged", "merged:1", "merged:3")
 
     def __init__(self, pipeline: Any, name: str) -> None:
-        self.pipeline, self.name = pipeline, name
-
-    def check(self, recipe: Recipe) -> None:
-        if recipe.weight:
-            raise ValueError(
-                f"the recipe {recipe} needs training by gradients, which {self.name} has not; use merged or augmented"
-            )
+        super().__init__(name, pipeline=hashlib.sha256(repr(pipeline).encode()).hexdigest()[:16])
+        self.pipeline = pipeline
 
     def train(self, recipe: Recipe, training: Training) -> Victim:
         # A pipeline of characters, for one, also reads words that the training texts lack.
@@ -218,20 +194,19 @@ class SklearnTrainer(Trainer):
         return victim
 
     def _fit(self, texts: list[str], labels: list[int]) -> Any:
-        clone = require("sklearn.base", "sklearn", "fitting a pipeline").clone
-        return clone(self.pipeline).fit(texts, labels)
+        from sklearn.base import clone
 
-    def settings(self, examples: Examples) -> dict[str, object]:
-        return {"model": self.name, "pipeline": hashlib.sha256(repr(self.pipeline).encode()).hexdigest()[:16]}
+        return clone(self.pipeline).fit(texts, labels)
 
 
 def make_tfidf() -> Any:
     """An unfitted pipeline of TF-IDF weights and logistic regression."""
-    pipeline, text, linear = (
-        require(f"sklearn.{module}", "sklearn", "the model tfidf")
-        for module in ("pipeline", "feature_extraction.text", "linear_model")
-    )
-    return pipeline.make_pipeline(text.TfidfVectorizer(), linear.LogisticRegression(C=10, max_iter=1000))
+    require("sklearn", "sklearn", "the model tfidf")
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(TfidfVectorizer(), LogisticRegression(C=10, max_iter=1000))
 
 
 def find_flipped(victim: Victim, examples: Examples, training: Training) -> list[tuple[str, int]]:
@@ -251,31 +226,20 @@ class NeuralTrainer(Trainer):
     auto = ("plain", "adversarial", "merged:0.2", "merged", "merged:0.2+adversarial", "merged+adversarial")
 
     def __init__(self, name: str, epochs: int | None = None) -> None:
-        self.name, self.epochs = name, epochs
+        from discotext.victims.neural.adversary import INTERVAL_KINDS
 
-    def check(self, recipe: Recipe) -> None:
-        from discotext.victims.neural.training import make_settings
-
-        if recipe.augmented:
-            raise ValueError(f"the recipe {recipe} is not for {self.name}; use adversarial instead of augmented")
-        make_settings({"kind": self.name, "adversarial": recipe.weight, "inner": recipe.inner}, 1)
+        super().__init__(name, epochs=epochs)
+        self.epochs = epochs
+        self.parts = ("merged", "adversarial", "mixed", *(["interval"] if name in INTERVAL_KINDS else []))
 
     def train(self, recipe: Recipe, training: Training) -> Victim:
         from discotext.victims.neural.training import TrainingState, load_default_vectors, make_settings, train
 
         vectors, name = load_default_vectors()
         merged = training.merge(recipe)
-        settings = make_settings(
-            {
-                "kind": self.name,
-                "epochs": self.epochs,
-                "seed": training.seed,
-                "adversarial": recipe.weight,
-                "inner": recipe.inner,
-                "share": training.share,
-            },
-            len(training.examples),
-        )
+        chosen = {"kind": self.name, "epochs": self.epochs, "seed": training.seed, "share": training.share}
+        chosen |= {"adversarial": recipe.weight, "inner": recipe.inner}
+        settings = make_settings(chosen, len(training.examples))
 
         def report(state: TrainingState) -> None:
             training.report(f"epoch {max(state.epoch, 1)} of {state.epochs}", state.step / max(state.steps, 1))
@@ -286,9 +250,6 @@ class NeuralTrainer(Trainer):
         found.settings |= {"vectors": name, "recipe": str(recipe)}
         return read_merged(found, merged)
 
-    def settings(self, examples: Examples) -> dict[str, object]:
-        return {"model": self.name, "epochs": self.epochs}
-
 
 class TransformerTrainer(Trainer):
     """Fine-tunes a Hugging Face classifier further, with synonyms merged and words exchanged in every batch.
@@ -296,14 +257,12 @@ class TransformerTrainer(Trainer):
     victim: a fine-tuned classifier; `plain` leaves it as it is. epochs: of further fine-tuning.
     """
 
+    parts = ("merged", "adversarial")
     auto = ("plain", "adversarial", "merged", "merged+adversarial")
 
     def __init__(self, victim: HuggingFaceVictim, epochs: int | None = None) -> None:
-        self.victim, self.name, self.epochs = victim, victim.name, epochs or EPOCHS
-
-    def check(self, recipe: Recipe) -> None:
-        if recipe.augmented or recipe.inner != "vertex":
-            raise ValueError(f"the recipe {recipe} is not for {self.name}; use adversarial")
+        self.victim, self.epochs = victim, epochs or EPOCHS
+        super().__init__(victim.name, victim, epochs=self.epochs)
 
     def train(self, recipe: Recipe, training: Training) -> Victim:
         if recipe == PLAIN:
@@ -314,16 +273,6 @@ class TransformerTrainer(Trainer):
         found.name, found.labels = self.name, self.victim.labels
         fine_tune(found, merged, recipe, training, self.epochs)
         return read_merged(found, merged)
-
-    def saves(self, recipe: Recipe) -> bool:
-        return recipe != PLAIN
-
-    @property
-    def given(self) -> Victim:
-        return self.victim
-
-    def settings(self, examples: Examples) -> dict[str, object]:
-        return {**super().settings(examples), "epochs": self.epochs}
 
 
 def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, training: Training, epochs: int) -> None:
@@ -338,28 +287,25 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
     encoded = Encoded(victim, merged)
     texts = training.examples.texts
     spaces = Space.of(texts, training.candidates, share=training.share) if recipe.weight else None
-    plans = [_make_batches([len(text) for text in texts], rng) for _ in range(epochs)]
-    steps = sum(map(len, plans))
+    lengths = [len(text) for text in texts]
+    plan = [(epoch, rows) for epoch in range(1, epochs + 1) for rows in _make_batches(lengths, rng)]
+    warm = WARM_UP * len(plan)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
-    warm = WARM_UP * steps
-    done = 0
-    for epoch, plan in enumerate(plans, start=1):
-        for rows in plan:
-            labels = training.examples.labels[rows]
-            worse = None if spaces is None else exchange_words(encoded, spaces.take(rows.tolist()), labels)
-            for group in optimiser.param_groups:
-                group["lr"] = RATE * min((done + 1) / warm, (steps - done) / max(steps - warm, 1))
-            model.train().requires_grad_(True)
-            optimiser.zero_grad()
-            targets = torch.from_numpy(labels).to(victim.reader.device)
-            _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.weight)
-            if worse is not None:
-                _backward(victim, worse, targets, recipe.weight)
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            model.eval().requires_grad_(False)
-            done += 1
-            training.report(f"epoch {epoch} of {epochs}", done / steps)
+    for step, (epoch, rows) in enumerate(plan):
+        labels = training.examples.labels[rows]
+        worse = None if spaces is None else exchange_words(encoded, spaces.take(rows.tolist()), labels)
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * min((step + 1) / warm, (len(plan) - step) / max(len(plan) - warm, 1))
+        model.train().requires_grad_(True)
+        optimiser.zero_grad()
+        targets = torch.from_numpy(labels).to(victim.reader.device)
+        _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.weight)
+        if worse is not None:
+            _backward(victim, worse, targets, recipe.weight)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        model.eval().requires_grad_(False)
+        training.report(f"epoch {epoch} of {epochs}", (step + 1) / len(plan))
 
 
 def exchange_words(encoded: Encoded, space: Space, labels: Any) -> list[str]:
