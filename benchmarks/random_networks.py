@@ -61,22 +61,22 @@ class RandomNetworks:
         vectors = self._vectors[problems]
         weights = alpha.reshape(vectors.shape[:3])
         mixed = np.einsum("rik,rikd->rid", weights, vectors)
-        scores, slopes = self._run(problems, mixed.reshape(len(problems), -1))
-        return scores, np.einsum("rid,rikd->rik", slopes.reshape(mixed.shape), vectors).reshape(-1)
+        scores, gradients = self._run(problems, mixed.reshape(len(problems), -1))
+        return scores, np.einsum("rid,rikd->rik", gradients.reshape(mixed.shape), vectors).reshape(-1)
 
     def _run(self, problems: Ints, inputs: Floats) -> tuple[Floats, Floats]:
         """Return scores (R,) and their gradients in the inputs (R, inputs), network by network."""
-        scores, slopes = np.empty(len(problems)), np.empty_like(inputs)
+        scores, gradients = np.empty(len(problems)), np.empty_like(inputs)
         order = np.argsort(problems, kind="stable")
         starts = np.flatnonzero(np.diff(problems[order], prepend=-1))
         for rows in np.split(order, starts[1:]) if len(order) else []:
             network = problems[rows[0]]
-            first, slope_first = self._activate(inputs[rows] @ self._first[network])
-            second, slope_second = self._activate(first @ self._second[network])
+            first, gradient_first = self._activate(inputs[rows] @ self._first[network])
+            second, gradient_second = self._activate(first @ self._second[network])
             scores[rows] = second @ self._last[network]
-            back = (self._last[network] * slope_second) @ self._second[network].T
-            slopes[rows] = (back * slope_first) @ self._first[network].T
-        return scores, slopes
+            back = (self._last[network] * gradient_second) @ self._second[network].T
+            gradients[rows] = (back * gradient_first) @ self._first[network].T
+        return scores, gradients
 
     def _activate(self, values: Floats) -> tuple[Floats, Floats]:
         if self.activation == "relu":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import discotext.theory
 from discotext.core import Solution
 from discotext.runs.record import Change, Record
 from discotext.runs.summary import SolverSummary, Summary
+from tests.conftest import needs_torch
 from tests.test_house import LAYERS
 
 ROOT = Path(__file__).parents[1]
@@ -220,6 +222,13 @@ def test_every_link_and_every_path_leads_somewhere(page):
             wrong.append(f"{target} (outside docs/, which the site does not hold)")
     paths = re.findall(r"`((?:src|tests|examples|scripts|benchmarks)/[\w/.]+)`", text)
     assert wrong + [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@needs_torch
+def test_every_name_of_the_package_in_a_page_is_there():
+    for page in [page for page in PAGES if page.name != "CHANGELOG.md"]:  # which names what is gone
+        for name in re.findall(r"`(discotext(?:\.\w+)+)`", read(page)):
+            pkgutil.resolve_name(name)
 
 
 def headings(page: Path) -> set[str]:
