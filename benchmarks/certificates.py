@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import discotext
-from benchmarks.results_file import RESULTS, provenance, show
+from benchmarks.results_file import save, show
 from discotext.core.objectives import Untargeted
 from discotext.core.problem import Batch, count_changes, random_choices
 from discotext.data.examples import Examples
@@ -253,24 +253,11 @@ def main() -> None:
     parser.add_argument("--texts", type=int)
     parser.add_argument("--check", type=int)
     given = parser.parse_args()
-    file = RESULTS / "certificates.jsonl"
-    import json
-
-    known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-    def keep(rows: list[dict[str, Any]], same: Callable[[dict[str, Any]], bool]) -> None:
-        nonlocal known
-        known = [row for row in known if not same(row)] + [{**row, **provenance()} for row in rows]
-        file.write_text("".join(json.dumps(row) + "\n" for row in known))
+    cells = [] if given.check else [cell for cell in CELLS if given.only in cell.name]
+    runs = (run_cell(cell, given.victims, given.texts) for cell in cells)
+    for rows in [check_small(given.check)] if given.check else runs:
+        save("certificates", rows, key=lambda row: row.get("cell", row["what"]))
         show("certificates", rows)
-
-    if given.check:
-        keep(check_small(given.check), lambda row: row["what"] == "check")
-        return
-    for cell in CELLS:
-        if given.only in cell.name:
-            rows = run_cell(cell, given.victims, given.texts)
-            keep(rows, lambda row, cell=cell, rows=rows: row.get("cell") == cell.name)  # type: ignore[misc]
 
 
 if __name__ == "__main__":

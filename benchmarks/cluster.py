@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results_file import PICTURES, RESULTS, provenance, show
+from benchmarks.results_file import PICTURES, load, save, show
 from benchmarks.scaling import write_texts
 
 TEXTS, UNIT, ROUNDS = 5_000, 64, 3
@@ -46,7 +46,6 @@ MODES = {  # cores and options; a running cluster uses the same cores
 PAIRS = tuple((f"{what}, 1 worker", "serial") for what in ("Ray", "cluster")) + tuple(
     (f"{what}, 2 workers", "2 processes") for what in ("Ray", "cluster")
 )
-FILE = RESULTS / "cluster.jsonl"
 
 Row = dict[str, Any]
 
@@ -167,20 +166,9 @@ def memory(folder: Path, sizes: tuple[int, ...]) -> list[Row]:
     return rows
 
 
-def load_rows() -> list[Row]:
-    return [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
-
-
-def keep(what: str, rows: list[Row]) -> None:
+def keep(rows: list[Row]) -> None:
     """Store new rows, replacing those of the same measurement."""
-    new = {(row["texts"], row.get("mode"), row.get("round")) for row in rows}
-    stay = [
-        row
-        for row in load_rows()
-        if row["what"] != what or (row["texts"], row.get("mode"), row.get("round")) not in new
-    ]
-    text = "".join(json.dumps(row) + "\n" for row in [*stay, *({**row, **provenance()} for row in rows)])
-    FILE.write_text(text)
+    save("cluster", rows, key=lambda row: (row["what"], row["texts"], row.get("mode"), row.get("round")))
 
 
 def ratios(rows: list[Row]) -> list[Row]:
@@ -232,10 +220,10 @@ def main() -> None:
         if given.what == "rate":
             if given.victim is None:
                 parser.error("rate needs a victim: a folder from `discotext train ag_news`")
-            keep("rate", rate(given.victim, Path(folder)))
+            keep(rate(given.victim, Path(folder)))
         if given.what == "memory":
-            keep("memory", memory(Path(folder), tuple(given.texts or SIZES)))
-    rows = load_rows()
+            keep(memory(Path(folder), tuple(given.texts or SIZES)))
+    rows = load("cluster")
     rates = [row for row in rows if row["what"] == "rate"]
     if rates:
         shown = ("mode", "round", "seconds", "seconds of one unit", "texts/s after the first", "driver seconds")

@@ -18,13 +18,13 @@ search here has found stands in for it, so its gaps are lower bounds.
 from __future__ import annotations
 
 import argparse
-import json
 import time
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from benchmarks.results_file import RESULTS, provenance, show
+from benchmarks.results_file import save, show
 from discotext import decode, solve
 from discotext.decoding import Network, make_batch, make_oracle
 from discotext.decoding.oracle import NetworkOracle, RelaxedNetworkOracle
@@ -151,7 +151,6 @@ def main() -> None:
     model = load_language_model(given.lm)
     assert isinstance(model, NGramModel)
     words = frequent_words(model)
-    file = RESULTS / "decoding.jsonl"
     for name in (*CELLS, *CAUSAL_CELLS, "speed"):
         if given.only not in name:
             continue
@@ -164,9 +163,7 @@ def main() -> None:
             networks = random_networks(words, given.problems // 8, CAUSAL_CELLS[name][0], CAUSAL_CANDIDATES)
             causal = load_language_model("smollm2")
             run = run_cell(name, CAUSAL_CELLS[name], CAUSAL_SOLVERS, causal, networks)
-        known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-        known = [row for row in known if row["cell"] != name] + [{**row, **provenance()} for row in run]
-        file.write_text("".join(json.dumps(row) + "\n" for row in known))
+        save("decoding", run, key=itemgetter("cell"))
         show(name, run)
 
 

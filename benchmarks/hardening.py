@@ -12,13 +12,13 @@ benchmarks.finetune_minilm trec --out FOLDER`, then `--minilm FOLDER`.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results_file import RESULTS, provenance, show
+from benchmarks.results_file import save, show
 from discotext import harden
 from discotext.hardening.harden import Budgets
 from discotext.support.extras import flush_denormals_globally
@@ -78,15 +78,11 @@ def main() -> None:
     parser.add_argument("--minilm")
     given = parser.parse_args()
     flush_denormals_globally()
-    file = RESULTS / "hardening.jsonl"
     for name, cell in CELLS.items():
         if given.only not in name or (cell.model == "minilm" and given.minilm is None):
             continue
         row = {"cell": name, **run_cell(cell, given.seed, given.minilm)}
-        known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-        known = [one for one in known if (one["cell"], one["seed"]) != (name, given.seed)]
-        known.append({**row, **provenance()})
-        file.write_text("".join(json.dumps(one) + "\n" for one in known))
+        save("hardening", [row], key=itemgetter("cell", "seed"))
         show("hardening", [{key: row[key] for key in ("cell", "chosen", "cost", "notes")}])
 
 

@@ -48,17 +48,6 @@ class Genetic(Solver):
     tries: int = 4
     temperature: float = 1.0
 
-    def __post_init__(self) -> None:
-        for name, value, least in (
-            ("population", self.population, 2),
-            ("generations", self.generations, 0),
-            ("tries", self.tries, 1),
-        ):
-            if value < least:
-                raise ValueError(f"{name} is {value}; choose {least} or more")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature is {self.temperature}; choose a number above 0, for instance 1.0")
-
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         streams, active = Streams(batch, search.rng), np.arange(len(batch))
         members = np.zeros((len(batch), self.population, batch.n_max), dtype=np.int32)
@@ -124,11 +113,6 @@ class ParticleSwarm(Solver):
 
     population: int = 60
     iterations: int = 20
-
-    def __post_init__(self) -> None:
-        for name, value, least in (("population", self.population, 1), ("iterations", self.iterations, 0)):
-            if value < least:
-                raise ValueError(f"{name} is {value}; choose {least} or more")
 
     def propose(self, batch: Batch, oracle: Oracle, search: Search) -> Proposals:
         streams, active, count = Streams(batch, search.rng), np.arange(len(batch)), self.population

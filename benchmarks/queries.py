@@ -19,13 +19,14 @@ import os
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.populations import Genetic, ParticleSwarm
-from benchmarks.results_file import RESULTS, provenance, show
+from benchmarks.results_file import save, show
 from discotext import compare
 from discotext.data.registry import load_split
 from discotext.solvers import make_solver
@@ -142,13 +143,10 @@ def main() -> None:
     parser.add_argument("--texts", type=int)
     parser.add_argument("--victims", type=Path)
     given = parser.parse_args()
-    file = RESULTS / "queries.jsonl"
     for name in CELLS:
         if given.only in name:
             rows = run_cell(name, given.texts, given.victims)
-            known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-            known = [row for row in known if row["cell"] != name] + [{**row, **provenance()} for row in rows]
-            file.write_text("".join(json.dumps(row) + "\n" for row in known))
+            save("queries", rows, key=itemgetter("cell"))
             show(
                 "queries",
                 [{key: row[key] for key in ("solver", "left", "queries", "learning", "area", "p")} for row in rows],

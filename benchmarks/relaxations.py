@@ -58,13 +58,6 @@ class Gbda(Solver):
     margin: float = 5.0
     draws: int = 10
 
-    def __post_init__(self) -> None:
-        check_at_least("steps", self.steps, 1)
-        check_at_least("samples", self.samples, 1)
-        check_at_least("draws", self.draws, 0)
-        check_above_zero("rate", self.rate)
-        check_above_zero("temperature", self.temperature)
-
     def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         at = Ascent.start(batch)
         yield from ascend(batch, oracle, at, self.steps, self.rate, lambda: self.find_gradients(oracle, at, search))
@@ -102,12 +95,6 @@ class Ascc(Solver):
     steps: int = 10
     rate: float = 1.0
     sparsity: float = 0.1
-
-    def __post_init__(self) -> None:
-        check_at_least("steps", self.steps, 1)
-        check_above_zero("rate", self.rate)
-        if not self.sparsity >= 0:
-            raise ValueError(f"sparsity is {self.sparsity}; choose 0 or more")
 
     def propose(self, batch: Batch, oracle: RelaxedOracle, search: Search) -> Proposals:
         at = Ascent.start(batch)
@@ -237,16 +224,6 @@ def likeliest(picked: Ints, theta: Floats, layout: Batch) -> Choices:
     # Above 0, or they would not be kept: a change that is less likely than its original may still be among the m best.
     gains = np.where(picked != layout.starts, odds - odds.min(initial=0.0) + 1.0, 0.0)
     return keep_largest(layout.dense(picked - layout.starts, 0).astype(np.int32), layout.dense(gains, 0.0), layout)
-
-
-def check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ValueError(f"{name} is {value}; choose {least} or more")
-
-
-def check_above_zero(name: str, value: float) -> None:
-    if not value > 0:
-        raise ValueError(f"{name} is {value}; choose a number above 0")
 
 
 RELAXATIONS: dict[str, Callable[[], Solver]] = {

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,11 +47,24 @@ def provenance() -> dict[str, Any]:
     return {"machine": machine, "versions": versions, "date": date, "commit": commit()}
 
 
-def save(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write one JSON object per row, each with its provenance."""
+def load(name: str) -> list[dict[str, Any]]:
+    """The rows of a results file; none if there is no file yet."""
+    path = RESULTS / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def save(
+    name: str, rows: list[dict[str, Any]], key: Callable[[dict[str, Any]], Hashable] = lambda row: None
+) -> list[dict[str, Any]]:
+    """Write rows with their provenance, one JSON object a line, and return all rows of the file.
+
+    key: rows that are there already stay if theirs is not that of a new row; without a key, none stays.
+    """
+    new = {key(row) for row in rows}
+    found = [row for row in load(name) if key(row) not in new] + [{**row, **provenance()} for row in rows]
     RESULTS.mkdir(exist_ok=True)
-    text = "".join(json.dumps({**row, **provenance()}) + "\n" for row in rows)
-    (RESULTS / f"{name}.jsonl").write_text(text)
+    (RESULTS / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    return found
 
 
 def show(title: str, rows: list[dict[str, Any]]) -> None:

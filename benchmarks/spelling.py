@@ -14,7 +14,6 @@ pyspellchecker the edit distance.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import tempfile
 import time
@@ -23,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results_file import RESULTS, provenance, show
+from benchmarks.results_file import save, show
 from benchmarks.spelling_data import (
     FOLDS,
     Labelled,
@@ -293,14 +292,11 @@ def main() -> None:
     given = parser.parse_args()
     model = load_language_model(given.lm)
     assert isinstance(model, BackoffModel)
-    trial, file = Trial(model, given.texts), RESULTS / "spelling.jsonl"
+    trial = Trial(model, given.texts)
     for name in ("discotext", *PEERS):
         if given.only in name:
             rows = trial.ours() if name == "discotext" else trial.peer(name)
-            known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-            known = [row for row in known if row["system"].split(",")[0] != name]
-            known += [{**row, **provenance()} for row in rows]
-            file.write_text("".join(json.dumps(row) + "\n" for row in known))
+            save("spelling", rows, key=lambda row: row["system"].split(",")[0])
             for row in rows:
                 show(name, [row])
 

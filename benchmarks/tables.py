@@ -8,14 +8,13 @@ a page does not show what the results files hold.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks import cluster
-from benchmarks.results_file import PICTURES, RESULTS
+from benchmarks.results_file import PICTURES, load
 
 NAMES = {
     "disco": "`Disco()`",
@@ -38,10 +37,6 @@ NAMES = {
 }
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
-
-
 def table(headings: list[str], rows: list[list[str]]) -> str:
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -49,7 +44,7 @@ def table(headings: list[str], rows: list[list[str]]) -> str:
 
 def origin(name: str, rows: Iterable[Mapping[str, Any]] | None = None) -> str:
     """When, at which commit and on which machine results were measured, as a line below a table."""
-    chosen = [row for row in (rows_of(name) if rows is None else rows) if "date" in row]
+    chosen = [row for row in (load(name) if rows is None else rows) if "date" in row]
 
     def every(key: str) -> str:
         return ", ".join(sorted({str(row[key]) for row in chosen if row.get(key)}))
@@ -68,7 +63,7 @@ def origin(name: str, rows: Iterable[Mapping[str, Any]] | None = None) -> str:
 
 
 def optimality() -> str:
-    found = {(row["networks"].split()[0], row["solver"]): row for row in rows_of("optimality")}
+    found = {(row["networks"].split()[0], row["solver"]): row for row in load("optimality")}
     cells = []
     for solver, shown in NAMES.items():
         line = [shown]
@@ -83,7 +78,7 @@ def optimality() -> str:
 
 def trec_optimum() -> str:
     """Of each solver and number of changes: optima found, what that took, and verdicts that are right."""
-    mine = [row for row in rows_of("trec_optimum") if row["split"] == "test" and row["seed"] == 0]
+    mine = [row for row in load("trec_optimum") if row["split"] == "test" and row["seed"] == 0]
     found = {(row["solver"], row["m"]): row for row in mine}
     budgets = sorted({m for _, m in found})
     lines = []
@@ -110,7 +105,7 @@ def scaling() -> str:
             f"{1e3 * row['processor seconds'] / row['texts']:.1f}",
             f"{row['peak MiB']:,.0f}",
         ]
-        for row in rows_of("scaling")
+        for row in load("scaling")
         if row["what"] == "texts" and not row["texts done before"]
     ]
     return table(["texts", "processor seconds", "ms per text", "peak MiB"], lines)
@@ -124,14 +119,14 @@ def step_cost() -> str:
             f"{row['LSTM forward+backward ms']:.0f} ms",
             f"{row['share %']:.1f} %",
         ]
-        for row in rows_of("step_cost")
+        for row in load("step_cost")
         if "solver" in row
     ]
     return table(["solver", "own time of a step", "LSTM forward + backward", "share"], cells)
 
 
 def of_kind(kind: str) -> list[dict[str, Any]]:
-    return [row for row in rows_of("candidates") if row["what"] == kind]
+    return [row for row in load("candidates") if row["what"] == kind]
 
 
 def resources() -> str:
@@ -186,17 +181,17 @@ def _acceptance(rows: list[dict[str, Any]], first: str, name: Callable[[dict[str
 
 
 def acceptability() -> str:
-    rows = [row for row in rows_of("acceptability") if row["what"] == "level"]
+    rows = [row for row in load("acceptability") if row["what"] == "level"]
     return _acceptance(rows, "scorer", lambda row: f"`{row['scorer']}`, `--accept {row['accept']:g}`")
 
 
 def acceptability_parts() -> str:
-    rows = [row for row in rows_of("acceptability") if row["what"] == "part"]
+    rows = [row for row in load("acceptability") if row["what"] == "part"]
     return _acceptance(rows, "scorer", lambda row: f"`{row['scorer']}`, {row['part'].lower()} ({row['targets']})")
 
 
 def acceptability_f10() -> str:
-    rows = [row for row in rows_of("acceptability") if row["what"] == "F10"]
+    rows = [row for row in load("acceptability") if row["what"] == "F10"]
     cells = [[f"`{row['scorer']}`", f"{row['accept']:g}", f"{row['F10']:.3f}"] for row in rows]
     return table(["scorer", "`--accept`", "F10"], cells)
 
@@ -208,7 +203,7 @@ def _points(share: float) -> str:
 def certificates() -> str:
     """Brackets of all cells."""
     rows = []
-    for row in (one for one in rows_of("certificates") if one["what"] == "bracket"):
+    for row in (one for one in load("certificates") if one["what"] == "bracket"):
         budget = f"{100 * row['budget']:g} %" if isinstance(row["budget"], float) else str(row["budget"])
         ratio = row["enumeration"] / row["proof_passes"] if row["proof_passes"] and row["enumeration"] else None
         rows.append(
@@ -232,7 +227,7 @@ def certificates() -> str:
 
 def certificate_checks() -> str:
     """How many certificates were checked, and how many were wrong."""
-    every = rows_of("certificates")
+    every = load("certificates")
     small = [row for row in every if row["what"] == "check"]
     large = {row["cell"]: row for row in every if row["what"] == "bracket"}
     draws, wrong = (sum(row[name] for row in large.values()) for name in ("random_choices", "wrong"))
@@ -248,7 +243,7 @@ def certificate_checks() -> str:
 def queries() -> str:
     """What is left of the accuracy of victims without gradients, and what that took."""
     rows = []
-    for row in rows_of("queries"):
+    for row in load("queries"):
         learning = f" + {row['learning']:.1f}" if row["learning"] else ""
         within = [f"{100 * row['curve'][step]:.0f}" for step in ("20", "50", "100", "500")]
         tested = "" if row["solver"] == "disco" else f"{row['p']:.2g}"
@@ -268,7 +263,7 @@ def queries() -> str:
 
 def decoding() -> str:
     """What each search finds of the optimum of networks of random words, and at what price."""
-    found = [row for row in rows_of("decoding") if "gap" in row]
+    found = [row for row in load("decoding") if "gap" in row]
 
     def compare(cells: list[str]) -> str:
         rows = []
@@ -285,7 +280,7 @@ def decoding() -> str:
     causal = [cell for cell in cells if cell.startswith("causal")]
     trigram = [cell for cell in cells if cell not in causal]
     counts = [next(row["n"] for row in found if row["cell"] in some) for some in (trigram, causal)]
-    speed = next(row for row in rows_of("decoding") if row["cell"] == "speed")
+    speed = next(row for row in load("decoding") if row["cell"] == "speed")
     return (
         f"Trigram model, 20 candidates at every position, {counts[0]} networks each.\n\n"
         f"{compare(trigram)}\n\n"
@@ -300,7 +295,7 @@ def decoding() -> str:
 def hardening() -> str:
     """Both models of every hardening, on the same test texts."""
     rows = []
-    for row in rows_of("hardening"):
+    for row in load("hardening"):
         test = row["test"]
         pairs = [
             (test[f"{name}_before"], test[f"{name}_after"]) for name in ("clean", "attacked", "certified", "worst")
@@ -331,7 +326,7 @@ def training() -> str:
             f"{100 * row['test_accuracy_low']:.1f} to {100 * row['test_accuracy_high']:.1f}",
             f"{row['seconds']:.0f} s",
         ]
-        for row in rows_of("training")
+        for row in load("training")
         if row["train_rows"] >= 20_000
     ]
     return table(["model", "data", "trained on", "test accuracy", "95 % interval", "training time"], rows)
@@ -340,14 +335,14 @@ def training() -> str:
 def throughput() -> str:
     rows = [
         [row["victim"], row["call"], f"{row['texts/s']:,.0f}", f"{row['bare texts/s']:,.0f}", f"{row['share %']:.0f} %"]
-        for row in rows_of("throughput")
+        for row in load("throughput")
     ]
     return table(["victim", "call", "texts/s", "bare model", "share"], rows)
 
 
 def cluster_rates() -> str:
     """The middle round of each way to work, and Ray beside what it is compared with, round by round."""
-    rows = [row for row in rows_of("cluster") if row["what"] == "rate"]
+    rows = [row for row in load("cluster") if row["what"] == "rate"]
     beside = {(row["Ray"], row["of"]): row for row in cluster.ratios(rows)}
     lines = []
     for mode in cluster.MODES:
@@ -373,7 +368,7 @@ def cluster_memory() -> str:
             f"{row['seconds']:,.0f}",
             f"{row['driver seconds']:.0f}",
         ]
-        for row in rows_of("cluster")
+        for row in load("cluster")
         if row["what"] == "memory"
     ]
     return table(["texts", "MB of texts", "peak MiB", "seconds", "CPU seconds of the driver"], lines)
@@ -391,7 +386,7 @@ def demo() -> str:
             f"{100 * row['optimal']:.1f} %",
             f"{(row['forwards'] + row['backwards']) / row['attacked']:.0f}",
         ]
-        for row in rows_of("demo")
+        for row in load("demo")
     ]
     heads = ["solver", "accuracy before", "after", "95 % interval", "success", "proved", "passes per text"]
     return table(heads, rows)
@@ -399,7 +394,7 @@ def demo() -> str:
 
 def memory() -> str:
     """What a step takes where one list of candidates is long, beside lists of equal length."""
-    even, uneven = (row for row in rows_of("step_cost") if "shape" in row)
+    even, uneven = (row for row in load("step_cost") if "shape" in row)
     return (
         f"Memory grows with the number of candidates and not with the padded size: a batch with one long list of "
         f"candidates per problem, whose padded size is {uneven['padded'] / even['padded']:.0f} times as large, takes "
@@ -419,7 +414,7 @@ def shapes() -> str:
             f"{1e3 * row['processor seconds a text']:.0f}",
             f"{row['us a pass and word']:.1f}",
         ]
-        for row in rows_of("scaling")
+        for row in load("scaling")
         if row["what"] == "shape"
     ]
     heads = ["what grows", "words", "candidates per word", "budget", "passes per text", "ms per text"]
@@ -434,7 +429,7 @@ def paper() -> str:
         return "–" if value is None else f"{value:g} %" if key == "before %" else f"{value:.1f} %"
 
     lines, last = [], ""
-    for row in rows_of("paper"):
+    for row in load("paper"):
         cell = f"{row['data']}, {100 * row['budget']:g} %"
         ours = "low %" in row
         interval = f"{row['low %']:.1f} to {row['high %']:.1f}" if ours else ""
@@ -448,9 +443,9 @@ def paper() -> str:
 
 def tuning() -> str:
     """Each constant of the search halved and doubled, on three yardsticks."""
-    goals = {(row["constant"], row["change"]): row for row in rows_of("tuning_goals")}
+    goals = {(row["constant"], row["change"]): row for row in load("tuning_goals")}
     lines = []
-    for row in rows_of("tuning"):
+    for row in load("tuning"):
         name = f"`{row['constant']}` {row['change']}" if row["constant"] else "as it is"
         line = [name]
         other = goals[row["constant"], row["change"]]
@@ -481,9 +476,9 @@ def replace(content: str, name: str, text: str) -> str:
 
 def spelling() -> str:
     """Of each corrector what it finds and what it breaks."""
-    found = {(row["system"], row["data"]): row for row in rows_of("spelling")}
+    found = {(row["system"], row["data"]): row for row in load("spelling")}
     systems = sorted(
-        dict.fromkeys(row["system"] for row in rows_of("spelling")), key=lambda name: not name.startswith("discotext")
+        dict.fromkeys(row["system"] for row in load("spelling")), key=lambda name: not name.startswith("discotext")
     )
     cells = [["*uncorrected*"] + [""] * 6]
     for data in ("holbrook", "jfleg", "ocr_acl"):
@@ -514,9 +509,9 @@ def blocks() -> list[tuple[Path, str, str]]:
         # Markdown needs an empty line between a table and what follows.
         return f"{text}\n\n{origin(name, rows)}"
 
-    large = [row for row in rows_of("training") if row["train_rows"] >= 20_000]
-    cluster_rows = {kind: [row for row in rows_of("cluster") if row["what"] == kind] for kind in ("rate", "memory")}
-    scaled = {kind: [row for row in rows_of("scaling") if row["what"] == kind] for kind in ("texts", "shape")}
+    large = [row for row in load("training") if row["train_rows"] >= 20_000]
+    cluster_rows = {kind: [row for row in load("cluster") if row["what"] == kind] for kind in ("rate", "memory")}
+    scaled = {kind: [row for row in load("scaling") if row["what"] == kind] for kind in ("texts", "shape")}
     return [
         (docs / "tutorial.md", "demo", measured("demo", demo())),
         (docs / "reference" / "packaged-data.md", "resources", resources()),
