@@ -97,11 +97,13 @@ def list_statuses() -> str:
 
 
 def list_solvers() -> str:
-    """The solvers by name, each with the first sentence of its docstring."""
-    rows = []
+    """The solvers by name, each with the first sentence of its docstring, or the settings that tell it from another."""
+    rows, names = [], {}
     for name, make in SOLVERS.items():
         solver = make()
         first = " ".join((solver.__doc__ or "").split("\n\n")[0].split())
+        if names.setdefault(type(solver), name) != name:
+            first = f"`{names[type(solver)]}` with other settings: `{solver}`"
         needs = "gradients" if solver.needs is RelaxedOracle else "scores"
         rows.append(f"| `{name}` | {first} | {needs} |")
     return "\n".join(["| name | what it does | needs |", "|---|---|---|", *rows])
