@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from discotext import Batch, Problem
 from discotext.attacks.job import Job
 from discotext.attacks.settings import Settings
-from discotext.core import FunctionOracle
 from discotext.runs.record import Record
 
 # Tests run side by side; threads of one would only wait for those of the others, here and in the processes they start.
@@ -136,27 +135,6 @@ def problems(max_positions: int = 5, max_candidates: int = 4) -> st.SearchStrate
     return st.lists(st.integers(1, max_candidates), max_size=max_positions).flatmap(
         lambda counts: st.integers(0, len(counts)).map(lambda budget: Problem(tuple(counts), budget))
     )
-
-
-def choices_within(problem: Problem, changes: int) -> int:
-    """How many choices have exactly this many changes."""
-    return sum(
-        int(np.prod([problem.counts[position] - 1 for position in positions]))
-        for positions in combinations(range(len(problem)), changes)
-    )
-
-
-__all__ = [
-    "SHAPES",
-    "FunctionOracle",
-    "Quadratic",
-    "Table",
-    "choices_within",
-    "feasible",
-    "needs_sklearn",
-    "needs_torch",
-    "problems",
-]
 
 
 def untimed(records):

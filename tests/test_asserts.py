@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.fuzzing import run
+
 SOURCES = sorted((Path(__file__).parents[1] / "src").rglob("*.py"))
 
 
@@ -31,25 +33,20 @@ def test_no_assert_calls_anything_or_reads_a_property():
                 assert not read & lazy, f"{path.name}:{node.lineno}"
 
 
-def test_without_asserts_workers_write_the_same_records(tmp_path):
+def test_without_asserts_workers_write_the_same_records(tmp_path, monkeypatch):
     """A function whose single numbers are settled as logits by the first texts, and would not be by later ones."""
     (tmp_path / "mine.py").write_text(
         "def scores(texts):\n"
         "    return [3.0 if 'first' in text else 0.4 if 'fine' in text else 0.6 for text in texts]\n"
     )
-    texts = ["first good film", *(f"a good film no. {number}" for number in range(5))]
-    lines = [json.dumps({"text": text, "label": 1}) for text in texts]
-    lines.append(json.dumps({"text": "another good film", "label": 0}))
+    texts = ["first good film", *(f"a good film no. {number}" for number in range(5)), "another good film"]
+    lines = [json.dumps({"text": text, "label": int(not text.startswith("another"))}) for text in texts]
     (tmp_path / "data.jsonl").write_text("\n".join(lines))
     (tmp_path / "list.json").write_text(json.dumps({"good": ["fine"]}))
+    monkeypatch.chdir(tmp_path)
     command = ["attack", "py:mine.py:scores", "data.jsonl", "--synonyms", "list.json", "--solver", "greedy", "--json"]
-    found = []
-    for flags, workers in (([], []), (["-O"], ["--workers", "2"])):
-        done = subprocess.run(
-            [sys.executable, *flags, "-m", "discotext", *command, *workers],
-            capture_output=True, text=True, check=False, cwd=tmp_path,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        row = json.loads(done.stdout)["solvers"]["greedy"]
-        found.append({key: value for key, value in row.items() if "seconds" not in key})
-    assert found[0] == found[1]
+    workers = [sys.executable, "-O", "-m", "discotext", *command, "--workers", "2"]
+    printed = [run(*command).stdout, subprocess.run(workers, capture_output=True, text=True, check=True).stdout]
+    rows = [json.loads(one)["solvers"]["greedy"] for one in printed]
+    first, second = ({key: value for key, value in row.items() if "seconds" not in key} for row in rows)
+    assert first == second

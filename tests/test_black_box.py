@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-TRIES = {"solutions": 400, "splitting": 20_000, "data_files": 60, "run_folders": 12, "model_folders": 16}
+TRIES = {"solutions": 400, "splitting": 20_000, "data_files": 60, "run_folders": 8, "model_folders": 8}
 NEEDED = {"data_files": ["pyarrow"], "run_folders": ["pyarrow"], "model_folders": ["torch", "transformers"]}
 
 
