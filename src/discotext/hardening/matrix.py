@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from discotext.attacks.attack import attack
 from discotext.data.examples import Examples
 from discotext.hardening.trainers import Report
+from discotext.runs.pairing import Contingency
 from discotext.runs.record import Record
-from discotext.runs.summary import Estimate, estimate_share, mcnemar_of_pairs
+from discotext.runs.summary import Estimate
 from discotext.support.plain_text import percent
 from discotext.text.candidates import Candidates, make_candidates
 from discotext.text.filters import Filter
@@ -65,10 +64,8 @@ class Pair:
 
     @classmethod
     def of(cls, before: Sequence[Record], after: Sequence[Record]) -> Pair:
-        kept = [[survives(record) for record in records] for records in (before, after)]
-        first, second = (estimate_share(np.array(values)) for values in kept)
-        assert first is not None and second is not None  # noqa: PT018 (there are texts)
-        return cls(first, second, mcnemar_of_pairs(zip(*kept, strict=True)))
+        found = Contingency.of(zip(map(survives, before), map(survives, after), strict=True))
+        return cls(*found.accuracies, found.p)
 
     def __str__(self) -> str:
         return f"{percent(self.before)} → {percent(self.after)}, p = {self.p:.2g}"
