@@ -20,11 +20,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discotext"
@@ -160,6 +163,37 @@ def trace_attack() -> Trace:
     return trace
 
 
+def count_repeats() -> dict[str, int]:
+    """How often the same attack scores an original text before it looks for candidates, and how often it looks."""
+    from discotext.cli import cli
+    from discotext.text.candidates import Candidates
+    from discotext.victims.neural.victim import NeuralVictim
+
+    asked: Counter[str] = Counter()
+    looked = 0
+    scores, find = NeuralVictim.scores, Candidates.find
+
+    def count_scores(self: NeuralVictim, texts: Sequence[str]) -> Any:
+        if not looked:
+            asked.update(texts)
+        return scores(self, texts)
+
+    def count_lookups(self: Candidates, texts: Iterable[Any]) -> Any:
+        nonlocal looked
+        looked += len(texts := list(texts))
+        return find(self, texts)
+
+    quiet = io.StringIO()
+    with (
+        tempfile.TemporaryDirectory() as name, redirect_stdout(quiet), redirect_stderr(quiet),
+        patch.object(NeuralVictim, "scores", count_scores), patch.object(Candidates, "find", count_lookups),
+    ):  # fmt: skip
+        arguments = make_attack(Path(name))
+        asked.clear()  # what labelled the texts
+        cli([*arguments, str(Path(name) / "run")], standalone_mode=False)
+    return {"originals_scored": max(asked.values()), "candidates_sought": looked // TEXTS}
+
+
 def list_imported() -> list[str]:
     """The modules of the package that a process has imported after one attack."""
     with tempfile.TemporaryDirectory() as name:
@@ -217,7 +251,7 @@ def main() -> None:
         for file in trace.files:
             print(f"{file}: {', '.join(name for where, name, _ in trace.functions if where == file)}")
         return
-    figures = measure()
+    figures = {**measure(), **count_repeats()}
     if chosen.json:
         print(json.dumps(figures))
     else:
