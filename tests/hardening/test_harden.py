@@ -18,6 +18,7 @@ from discotext.text.merging import MergedWords
 from discotext.text.sources import SynonymList
 from discotext.text.words import WordContext, split
 from discotext.victims.encoded import Encoded
+from discotext.victims.victim import Capabilities
 from tests.conftest import needs_sklearn, needs_torch
 
 SYNONYMS = {"good": ["decent", "fine"], "decent": ["good"], "fine": ["good"], "bad": ["mediocre"], "mediocre": ["bad"]}
@@ -259,6 +260,17 @@ def log_loss(victim, examples) -> float:
     shifted = scores - scores.max(axis=1, keepdims=True)
     chances = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return -float(chances[np.arange(len(examples)), examples.labels].mean())
+
+
+def test_numbers_are_not_taken_for_classes_that_have_names_and_no_order():
+    class Named(discotext.Victim):
+        name, labels, capabilities = "named", ("good", "bad"), Capabilities(ordered=False)
+
+        def scores(self, texts):
+            return score_words(texts, bad=1, good=0)
+
+    with pytest.raises(ValueError, match="map-label"):
+        discotext.harden(make_data(), Named(), candidates=make_finder())
 
 
 @needs_sklearn

@@ -33,6 +33,7 @@ from discotext.support.progress import Progress
 from discotext.text.candidates import Candidates
 from discotext.text.words import compute_budget
 from discotext.victims.encoded import MERGED, Encoded
+from discotext.victims.examples import check_classes
 from discotext.victims.folder import read_settings
 from discotext.victims.registry import load_victim
 from discotext.victims.victim import Victim, compute_scores
@@ -128,15 +129,14 @@ def load_splits(
 
     def load(source: Any, split: Split, names: Sequence[str] | None) -> Examples:
         if isinstance(source, str | Path):
-            return load_data(source, split, how.text, how.label, names, how.rename)
-        return make_examples(source, how.text, how.label, names=names)
+            found = load_data(source, split, how.text, how.label, names, how.rename)
+        else:
+            found = make_examples(source, how.text, how.label, names=names)
+        if given is not None:
+            check_classes(given, found, how.rename)
+        return found
 
     training = load(data, "train", None if given is None else given.labels)
-    if given is not None and len(training.names) != len(given.labels):
-        raise ValueError(
-            f"the data has {len(training.names)} classes, but {given.name} has {len(given.labels)}; use data with the "
-            "model's classes"
-        )
     if test is None and isinstance(data, str | Path) and has_split(data, "test"):
         test = data
     if test is not None:

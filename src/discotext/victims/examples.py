@@ -44,7 +44,7 @@ def load_examples(
     how = columns if isinstance(columns, Columns) else Columns(*columns)
     check_distinct(victim.labels, victim.name)
     found, unlabelled = _read_examples(victim, data, how)
-    examples = _check_classes(victim, found, how.rename)
+    examples = check_classes(victim, found, how.rename)
     if limit is not None:
         examples = examples.sample(limit, seed)
     if not unlabelled:
@@ -59,7 +59,7 @@ def load_examples(
     return label_by_predictions(partial(_evaluate_all, victim), examples) if label else examples
 
 
-def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str] | None) -> Examples:
+def check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str] | None) -> Examples:
     """The examples; ValueError if they do not have as many classes as the victim, or count those that it names."""
     if len(examples.names) != len(victim.labels):
         raise ValueError(
@@ -82,7 +82,7 @@ def _check_classes(victim: Victim, examples: Examples, rename: Mapping[str, str]
 def load_texts(victim: Victim, data: str, columns: Columns) -> tuple[Examples, bool]:
     """Load texts where labels are not needed: examples, and whether their labels are those of the data."""
     found, unlabelled = _read_examples(victim, data, columns, labels_needed=False)
-    return (found if unlabelled else _check_classes(victim, found, columns.rename)), not unlabelled
+    return (found if unlabelled else check_classes(victim, found, columns.rename)), not unlabelled
 
 
 def _read_examples(victim: Victim, data: Any, how: Columns, labels_needed: bool = True) -> tuple[Examples, bool]:
