@@ -22,6 +22,15 @@ def test_two_classes_differ_by_the_decision():
     assert [victim.labels[i] for i in found.argmax(axis=1)] == model.predict(TEXTS).tolist()
 
 
+def test_a_pipeline_can_be_sent_to_workers_after_it_was_asked():
+    victim = SklearnVictim(fit_pipeline())
+    known = [word in victim.capabilities.vocabulary for word in ("good", "gnu")]
+    again = pickle.loads(pickle.dumps(victim))
+    assert np.array_equal(again.scores(TEXTS), victim.scores(TEXTS))
+    assert [word in again.capabilities.vocabulary for word in ("good", "gnu")] == known
+    assert again.capabilities.gradients == victim.capabilities.gradients
+
+
 def test_without_a_decision_the_log_probability_is_the_score():
     model = fit_pipeline("MultinomialNB")
     victim = SklearnVictim(model)

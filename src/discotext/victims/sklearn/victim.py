@@ -82,6 +82,10 @@ class SklearnVictim(Victim):
         files = {SKOPS: skops.dumps(self.pipeline), **(more or {})}
         write_folder(folder, {"kind": FOLDER_KIND}, self.labels, settings or {}, files)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is sent. What was read of the pipeline holds functions that cannot be sent."""
+        return {name: value for name, value in vars(self).items() if name not in ("capabilities", "_model")}
+
     def oracle(self, space: Space, objective: Objective) -> Oracle:
         """Return an oracle; with gradients and bounds if the pipeline is linear after vectorisers that have them."""
         model = self._model
