@@ -153,9 +153,9 @@ class Tree:
             problem, allowed = int(nodes.problems[number]), nodes.allowed[number]
             position, candidate = self.position[problem], self.candidate[problem]
             options = np.bincount(position[allowed], minlength=self.batch.n_max)
-            open_ = allowed & (options[position] > 1) & (candidate > 0)
-            at = position[np.where(open_, nodes.worth[number], -np.inf).argmax()]
-            if not open_.any():
+            undecided = allowed & (options[position] > 1) & (candidate > 0)
+            at = position[np.where(undecided, nodes.worth[number], -np.inf).argmax()]
+            if not undecided.any():
                 continue
             for column in np.flatnonzero(allowed & (position == at)).tolist():
                 child = allowed & (position != at)
@@ -193,15 +193,15 @@ def branch_and_bound(batch: Batch, oracle: BoundingOracle, search: Search, limit
     """Open nodes until none is left, or the passes have run out; what is found is proposed when a problem is done."""
     tree = Tree(batch, oracle, search, limit)
     active = np.arange(len(batch))
-    told = np.zeros(len(batch), dtype=bool)
+    reported = np.zeros(len(batch), dtype=bool)
     while True:
         tree.give_up(active)
         going = active[np.isin(active, tree.nodes.problems) & ~tree.given_up[active]]
         alive = tree.nodes.take(tree.nodes.levels <= tree.most[tree.nodes.problems])
         going = going[np.isin(going, alive.problems)]
-        done = active[~np.isin(active, going) & ~told[active]]
+        done = active[~np.isin(active, going) & ~reported[active]]
         if len(done):
-            told[done] = True
+            reported[done] = True
             proved = done[~tree.given_up[done] | ~np.isin(done, alive.problems)]
             # Of the others there is nothing to say yet; and nodes of those that were given up are gone later.
             below = np.zeros(len(batch), dtype=np.int64)
@@ -216,7 +216,7 @@ def branch_and_bound(batch: Batch, oracle: BoundingOracle, search: Search, limit
             scores = oracle.score(problems, choices)
             tree.keep(problems, choices, scores)
             if search.limited:
-                # What a limit may cut off is told at once, although fewer changes might do.
+                # What a limit may cut off is reported at once, although fewer changes might do.
                 active = yield Proposal(problems, choices, scores)
         parents, children = tree.split(nodes.take(~small))
         if len(parents):
@@ -230,8 +230,8 @@ def _find_small(tree: Tree, nodes: Nodes) -> Floats:
     change that, it is done.
     """
     every = np.zeros(len(tree.batch))
-    for open_ in (tree.nodes, nodes):
-        np.add.at(every, open_.problems, open_.sizes)
+    for some in (tree.nodes, nodes):
+        np.add.at(every, some.problems, some.sizes)
     left = tree.limit - tree.search.spent(np.arange(len(tree.batch)))
     last_chance = (every <= left) & (every > left - 8 * WIDTH)
     return np.where(last_chance[nodes.problems], np.inf, FEW)

@@ -50,7 +50,7 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int, pa
 
     Of each position the two best candidates are looked at. One pass over the candidates finds the best of each; the
     second best can only matter where the best is among the first, so it is looked for there alone.
-    choices: (R, ≥ n_max); gradient: flat. partners: swaps, and ways back, that are paired to form exchanges.
+    choices: (R, ≥ n_max); gradient: flat. partners: swaps, and undo moves, that are paired to form exchanges.
     """
     width = layout.n_max
     if not width:
@@ -73,7 +73,7 @@ def best_moves(layout: Batch, choices: Choices, gradient: Floats, count: int, pa
     gain_back = layout.dense(gradient[layout.starts] - here, -np.inf)
     outof, gain_outof = largest(np.where(changed, gain_back, -np.inf), min(partners, width))
     pairs = into.gains[:, :, None] + gain_outof[:, None, :]
-    # All kinds side by side: swaps that need nothing, ways back, and pairs of both.
+    # All kinds side by side: swaps that need nothing, undo moves, and pairs of both.
     kinds = [alone.gains, gain_outof, pairs.reshape(len(choices), -1)]
     nowhere = np.full_like(outof, -1)
     positions = [alone.positions, outof, np.repeat(into.positions, outof.shape[1], axis=1)]
@@ -258,9 +258,9 @@ def climb(
 def survey(batch: Batch, oracle: RelaxedOracle, at: Climbers, tuning: Tuning) -> Climbers:
     """The best that a survey finds for each climber, of those it finds better.
 
-    Where climbing ends, it measures what the gradient only guesses. The most promising swaps and every way back are
+    Where climbing ends, it measures what the gradient only guesses. The most promising swaps and every undo move are
     scored singly, also those that are a change too many for the budget, and what they gain takes the gradient's place.
-    Pairs of a swap and a way back, and the vertex of all that gains most, are scored in turn.
+    Pairs of a swap and an undo move, and the vertex of all that gains most, are scored in turn.
     """
     layout = batch.take(at.problems)
     gains = measure_swaps(layout, oracle, at, tuning.smoothing, tuning.surveyed_swaps)
@@ -291,8 +291,8 @@ def measure_swaps(
     promise[chosen] = -np.inf
     order = np.lexsort((-promise, layout.row_of))
     picked = order[(rank_in_group(layout.row_of[order]) < count) & np.isfinite(promise[order])]
-    ways_back = layout.starts[chosen != layout.starts]
-    tried = np.unique(np.concatenate([picked, ways_back] if also is None else [picked, ways_back, also]))
+    undo_moves = layout.starts[chosen != layout.starts]
+    tried = np.unique(np.concatenate([picked, undo_moves] if also is None else [picked, undo_moves, also]))
     rows, positions = layout.row_of[tried], layout.position_of[tried]
     swapped = at.choices[rows]
     swapped[np.arange(len(tried)), positions - layout.first_position[rows]] = tried - layout.starts[positions]

@@ -62,7 +62,7 @@ def solve(
     seed: everything random comes from it.
     stop: limits; what was found until then is returned.
     cells: rows × positions of one call to the oracle at most.
-    watch: called with (problems that have left, all problems) as the search goes on.
+    watch: called with (problems that have left, all problems) as the search proceeds.
 
     >>> from discotext.core.oracle import FunctionOracle
     >>> from discotext.core.problem import Problem
@@ -183,22 +183,22 @@ class Loop:
             yield np.sort(order[:end])
             order, lengths = order[end:], lengths[end:]
 
-    def _follow(self, solver: Solver, seed: int, open_: Ints) -> None:
+    def _follow(self, solver: Solver, seed: int, problems: Ints) -> None:
         """Run the solver on some of the problems that are still open, until it ends or all of them have left."""
         # Those that are settled already do not enter: the solver sees a batch of the others only.
-        batch = self.batch if len(open_) == len(self.batch) else self.batch.take(open_)
-        inner = self.oracle if batch is self.batch else Renumbered(self.oracle, batch, open_)
+        batch = self.batch if len(problems) == len(self.batch) else self.batch.take(problems)
+        inner = self.oracle if batch is self.batch else Renumbered(self.oracle, batch, problems)
         search = Search(
             self.goal,
             np.random.default_rng(seed),
-            lambda problems: self.counted.passes(open_[problems]),
+            lambda rows: self.counted.passes(problems[rows]),
             not self.counted.unlimited,
         )
 
         def answer(proposal: Proposal) -> Ints:
-            self._take(proposal, open_, type(solver).__name__)
+            self._take(proposal, problems, type(solver).__name__)
             self._tick()
-            return np.flatnonzero(np.isin(open_, self.active))
+            return np.flatnonzero(np.isin(problems, self.active))
 
         drive(solver.propose(batch, inner, search), answer)
         self._tick()
@@ -253,7 +253,7 @@ class Loop:
         self.proved[rows[reached[chosen] & (changes[chosen] <= self.below[rows])]] = True
 
     def _tick(self) -> None:
-        """Share the time since the last tick among those it was spent on, and find the problems that go on."""
+        """Share the time since the last tick among those it was spent on, and find the active problems."""
         now = self.stop.clock()
         if len(self.active):
             self.seconds[self.active] += (now - self.ticked) / len(self.active)

@@ -1,6 +1,6 @@
 """Pruning: no change stays that is not needed.
 
-The same for every solver. A choice that reached its goal must go on reaching it; one that did not must not score less
+The same for every solver. A choice that reached its goal must still reach it; one that did not must not score less
 than the best seen, which pruning may raise. First many changes are undone at once: in order of harmlessness, and the
 longest run that still holds is found by bisection. Then single ones, until none can go: what is returned is minimal, in
 the sense that undoing any one change would lose the goal. Last, where there are gradients, words are exchanged to find
@@ -86,14 +86,14 @@ def undo_run(oracle: Oracle, kept: Kept, rows: Ints, order: Ints) -> None:
     turn = np.empty_like(order)
     np.put_along_axis(turn, order, np.arange(order.shape[1])[None], axis=1)
     good, bad = np.zeros(len(rows), dtype=np.int64), count_changes(choices)
-    while (open_rows := np.flatnonzero(bad - good > 1)).size:
-        middle = (good + bad)[open_rows] // 2
-        tried = np.where(turn[open_rows] < middle[:, None], 0, choices[open_rows])
-        found = oracle.score(problems[open_rows], tried)
-        holds = found >= kept.floors[rows[open_rows]]
-        kept.take(rows[open_rows[holds]], tried[holds], found[holds])
-        good[open_rows[holds]] = middle[holds]
-        bad[open_rows[~holds]] = middle[~holds]
+    while (rest := np.flatnonzero(bad - good > 1)).size:
+        middle = (good + bad)[rest] // 2
+        tried = np.where(turn[rest] < middle[:, None], 0, choices[rest])
+        found = oracle.score(problems[rest], tried)
+        holds = found >= kept.floors[rows[rest]]
+        kept.take(rows[rest[holds]], tried[holds], found[holds])
+        good[rest[holds]] = middle[holds]
+        bad[rest[~holds]] = middle[~holds]
 
 
 def rank_by_harm(batch: Batch, oracle: Oracle, problems: Ints, choices: Choices, gradients: bool) -> Ints:

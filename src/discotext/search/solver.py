@@ -1,6 +1,6 @@
 """What a solver is: frozen settings, declared needs, and a generator of proposals.
 
-A solver keeps no score board. It yields proposals and is told which problems go on; `solve` keeps the best, watches the
+A solver keeps no score board. It yields proposals and receives the active problems; `solve` keeps the best, watches the
 clock and the limits, prunes changes that are not needed, and checks every answer, once, for every solver.
 """
 
@@ -43,14 +43,14 @@ Proposals = Generator[Proposal, Ints, None]
 
 
 def is_active(problems: Ints, active: Ints) -> Bools:
-    """(R,) True for rows whose problem goes on."""
+    """(R,) True for rows whose problem is active."""
     return np.isin(problems, active)
 
 
 def drive(search: Generator[Proposal, Ints, Result], answer: Callable[[Proposal], Ints]) -> Result | None:
-    """Run a search to its end, or until no problem goes on; returns what the search returns.
+    """Run a search to its end, or until no problem is active; returns what the search returns.
 
-    answer: called with each proposal; returns the numbers of the problems that go on, in increasing order.
+    answer: called with each proposal; returns the numbers of the active problems, in increasing order.
     """
     try:
         active = answer(next(search))
@@ -120,7 +120,7 @@ class Solver(ABC):
 
     @abstractmethod
     def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
-        """Yield proposals; each yield returns the numbers of the problems that go on, in increasing order.
+        """Yield proposals; each yield returns the numbers of the active problems, in increasing order.
 
         The oracle can do all that `needs` asks for, remembers scores and counts passes. Start from
         `batch.originals()`, whose scores are known already and cost nothing to ask for.

@@ -42,10 +42,9 @@ from discotext.solvers.greedy import climb_greedily, greedy_passes, search_beam
 
 @dataclass(frozen=True)
 class Disco(Solver):
-    """Not the paper's Algorithm 2 (`DiscoProximal`): with the budget in the polytope there is no λ and no step to tune.
+    """Frank–Wolfe within the budget, climbing and restarts; not the paper's Algorithm 2, which is `DiscoProximal`.
 
-    Frank–Wolfe over the mixtures within budget, then climbing, then restarts while passes are left. It needs no tuning
-    by its user.
+    With the budget in the polytope there is no λ and no step to tune.
 
     effort: "default" takes some dozens of passes, and more where a goal is near. A number is a multiple of the passes
         that `Greedy` would spend. "high" is 1, but at least a thousand passes where there is no goal to be reached.
@@ -124,7 +123,7 @@ class Disco(Solver):
         return np.maximum(self.multiple * greedy_passes(batch), max(usual, least))
 
     def _search(self, batch: Batch, oracle: RelaxedOracle, search: Search, plan: Plan, problems: Ints) -> Proposals:
-        """Greedy where that is cheap, else Frank–Wolfe and climbing; then go on while there are passes left."""
+        """Greedy where that is cheap, else Frank–Wolfe and climbing; then restarts while passes are left."""
         tuning = self.tuning
         before = np.full(len(batch), -np.inf)
         before[problems] = oracle.score(problems, batch.originals()[problems])
@@ -222,7 +221,7 @@ class Plan:
 
 
 def nothing(batch: Batch) -> Proposal:
-    """A proposal of nothing: its answer says which problems still go on."""
+    """A proposal of nothing: its answer says which problems are still active."""
     return Climbers.none(batch).proposal()
 
 
