@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.embedding import EmbeddingOracle, to_numpy
@@ -15,8 +16,10 @@ from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.problem import Batch
 from discotext.core.reach import AdditiveBound, Reach, find_reach_of
 from discotext.support.threads import limit_threads
-from discotext.victims.neural.bounds import BOUNDS, ChoiceSet, Projected
-from discotext.victims.neural.networks import Network
+from discotext.victims.neural.bounds import BOUNDS, ChoiceSet, NetworkBound, Projected
+
+if TYPE_CHECKING:
+    from discotext.victims.neural.victim import NeuralVictim
 
 # The network computes in single precision, the bound in double: relative to the scores, the difference is below this.
 PRECISION = 1e-5
@@ -24,22 +27,11 @@ MEMORY = 400_000_000  # bytes of projections that are kept
 
 
 class WordOracle(EmbeddingOracle):
-    """An `EmbeddingOracle` that can also score a text with a word left out.
+    """An `EmbeddingOracle` of a network that can also score a text with a word left out."""
 
-    score_rows: returns (N, C) scores of texts given as rows of the table.
-    """
-
-    def __init__(
-        self,
-        batch: Batch,
-        ids: Ints,
-        table: Tensor,
-        network: Network,
-        objective: Objective,
-        score_rows: Callable[[Sequence[Ints]], Floats],
-    ) -> None:
-        super().__init__(batch, ids, table, network, objective)
-        self.network, self.score_rows = network, score_rows
+    def __init__(self, batch: Batch, ids: Ints, victim: NeuralVictim, objective: Objective) -> None:
+        super().__init__(batch, ids, victim.table, victim.network, objective)
+        self.victim = victim
 
     score = limit_threads()(EmbeddingOracle.score)
     relaxed = limit_threads()(EmbeddingOracle.relaxed)
@@ -50,7 +42,7 @@ class WordOracle(EmbeddingOracle):
         originals = self.ids.cpu().numpy()[self.batch.starts]
         texts = [originals[slice(*self.batch.first_position[[problem, problem + 1]])] for problem in problems.tolist()]
         rows = [np.delete(text, position) for text, position in zip(texts, positions.tolist(), strict=True)]
-        return self.objective.value(self.score_rows(rows), problems)
+        return self.objective.value(self.victim.score_rows(rows), problems)
 
 
 class BoundedWordOracle(WordOracle):
@@ -58,18 +50,13 @@ class BoundedWordOracle(WordOracle):
 
     objective: DifferenceObjective
 
-    def __init__(
-        self,
-        batch: Batch,
-        ids: Ints,
-        table: Tensor,
-        network: Network,
-        objective: DifferenceObjective,
-        score_rows: Callable[[Sequence[Ints]], Floats],
-    ) -> None:
-        super().__init__(batch, ids, table, network, objective, score_rows)
-        self._bound = BOUNDS[network.shape.kind](network)
-        self._projected: OrderedDict[int, Projected] = OrderedDict()
+    @cached_property
+    def _bound(self) -> NetworkBound:
+        return BOUNDS[self.victim.network.shape.kind](self.victim.network)
+
+    @cached_property
+    def _projected(self) -> OrderedDict[int, Projected]:
+        return OrderedDict()
 
     def reach(self, problems: Ints, allowed: Bools, goals: Floats) -> Reach:
         layout = self.batch.take(problems)
@@ -107,7 +94,7 @@ class BoundedWordOracle(WordOracle):
             part = slice(*layout.first_candidate[[row, row + 1]])
             limited = replace(choices, budget=int(choices.forced.sum()) + min(more, choices.left))
             projected = [one.compress(allowed[part], axis=self._bound.axis) for one in self._project(problem)]
-            found = self._bound.bound(limited, projected, self.objective.pieces(problem, self.network.shape.classes))
+            found = self._bound.bound(limited, projected, self.objective.pieces(problem, len(self.victim.labels)))
             if not row:
                 gains = np.zeros((layout.candidates, found.gains.shape[1]))
             constants.append(found.constants)

@@ -153,9 +153,8 @@ class NeuralVictim(Victim):
         """Return an oracle with gradients for the texts of a search space, and with bounds where there are any."""
         words = (word for text in space.options for options in text for word in options)
         ids = np.array(self.vocabulary.rows(words), dtype=np.int64)
-        if self.network.shape.kind in BOUNDS and isinstance(objective, DifferenceObjective):
-            return BoundedWordOracle(space.batch, ids, self.table, self.network, objective, self.score_rows)
-        return WordOracle(space.batch, ids, self.table, self.network, objective, self.score_rows)
+        bounded = self.network.shape.kind in BOUNDS and isinstance(objective, DifferenceObjective)
+        return (BoundedWordOracle if bounded else WordOracle)(space.batch, ids, self, objective)
 
 
 def load_neural(folder: str | Path) -> NeuralVictim:
@@ -185,8 +184,5 @@ def load_neural(folder: str | Path) -> NeuralVictim:
 
 def pad(rows: Sequence[Ints], device: torch.device | None = None) -> tuple[Tensor, Tensor]:
     """Return rows of different lengths as one tensor (R, n), zero beyond their ends, and their lengths (R,)."""
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    out = np.zeros((len(rows), max(1, int(lengths.max(initial=0)))), dtype=np.int64)
-    for number, row in enumerate(rows):
-        out[number, : len(row)] = row
-    return torch.from_numpy(out).to(device), torch.from_numpy(lengths).to(device)
+    ids = nn.utils.rnn.pad_sequence([torch.from_numpy(row) for row in rows], batch_first=True)
+    return ids.to(device), torch.tensor([len(row) for row in rows], device=device)

@@ -27,7 +27,8 @@ from discotext.support.extras import require
 from discotext.support.plain_text import describe_error, escape_unprintable
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
-from discotext.victims.function import PROBE, FunctionVictim
+from discotext.victims.function import FunctionVictim
+from discotext.victims.score_reader import PROBE
 from discotext.victims.transformers.model_files import check_files, check_size
 from discotext.victims.transformers.subword_model import SubwordModel, choose_device
 from discotext.victims.transformers.subwords import SubwordOracle
