@@ -218,8 +218,9 @@ class TextOracle:
         return self.objective.value(compute_scores(self.victim, self._write_without(problems, positions)), problems)
 
     def cost(self, request: Request) -> tuple[Ints, Ints]:
-        """One forward pass per row, except rows that the victim answers from memory."""
-        forwards, backwards = np.ones(len(request), dtype=np.int64), np.zeros(len(request), dtype=np.int64)
+        """A forward pass per row, and for a gradient a backward pass; nothing for what the victim remembers."""
+        forwards = np.ones(len(request), dtype=np.int64)
+        backwards = np.full_like(forwards, request.kind == "relaxed")
         if self.victim.capabilities.has_memory:
             if request.choices is not None:
                 texts = self._write(request.problems, request.choices)

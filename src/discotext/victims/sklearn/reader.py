@@ -1,7 +1,7 @@
-"""Taking scikit-learn pipelines apart: one walk, from which gradients, bounds and the vocabulary are read.
+"""Taking scikit-learn pipelines apart, for gradients, bounds and the vocabulary.
 
-`walk` says what an estimator is made of, whatever it is; `read_model` understands those that are linear after their
-vectorisers. The latter goes by class name: only what these very classes do is known.
+`list_parts` says what an estimator is made of, whatever it is; `read_model` understands those that are linear after
+their vectorisers. The latter goes by class name: only what these very classes do is known.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,53 +35,36 @@ BAYES = ("MultinomialNB", "ComplementNB")
 INNER_ATTRIBUTES = ("best_estimator_", "estimator_", "calibrated_classifiers_", "estimators_", "estimator")
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
-    """An estimator and what it is made of: the steps of a pipeline, the parts of a union, what a wrapper wraps."""
+def list_parts(estimator: Any) -> list[Any]:
+    """What a fitted estimator is made of: the steps of a pipeline, the parts of a union, what a wrapper wraps.
 
-    kind: Literal["pipeline", "union", "columns", "wrapper", "vectoriser", "selector", "other"]
-    estimator: Any
-    inside: tuple[Node, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return type(self.estimator).__name__
-
-    @property
-    def reads_text(self) -> bool:
-        """Whether it turns text into features: vectorisers, and whatever contains one."""
-        return self.kind == "vectoriser" or any(node.reads_text for node in self.inside)
-
-    def unwrap(self) -> Node:
-        """The estimator that a search for settings has chosen."""
-        return self.inside[0].unwrap() if self.name in SEARCHES and self.inside else self
-
-
-def walk(estimator: Any) -> Node:
-    """Return what a fitted estimator is made of.
-
-    >>> walk(object()).kind
-    'other'
+    >>> list_parts(object())
+    []
     """
     held = getattr(estimator, "__dict__", {})
-
-    def nodes(found: Sequence[Any]) -> tuple[Node, ...]:
-        return tuple(walk(one) for one in found if not (one is None or isinstance(one, str)))  # "drop", "passthrough"
-
     if "steps" in held:
-        return Node("pipeline", estimator, nodes([one for _, one in held["steps"]]))
-    if "transformer_list" in held:
-        return Node("union", estimator, nodes([one for _, one in held["transformer_list"]]))
-    if "transformers_" in held:
-        return Node("columns", estimator, nodes([one for name, one, _ in held["transformers_"] if name != "remainder"]))
-    if hasattr(estimator, "build_analyzer"):
-        return Node("vectoriser", estimator)
-    if hasattr(estimator, "get_support"):
-        return Node("selector", estimator)
-    inner = next((held[name] for name in INNER_ATTRIBUTES if held.get(name) is not None), None)
-    if inner is None:
-        return Node("other", estimator)
-    return Node("wrapper", estimator, nodes(inner if isinstance(inner, list) else [inner]))
+        found = [one for _, one in held["steps"]]
+    elif "transformer_list" in held:
+        found = [one for _, one in held["transformer_list"]]
+    elif "transformers_" in held:
+        found = [one for name, one, _ in held["transformers_"] if name != "remainder"]
+    elif hasattr(estimator, "build_analyzer") or hasattr(estimator, "get_support"):
+        found = []
+    else:
+        inner = next((held[name] for name in INNER_ATTRIBUTES if held.get(name) is not None), None)
+        found = inner if isinstance(inner, list) else [inner]
+    return [one for one in found if not (one is None or isinstance(one, str))]  # "drop", "passthrough"
+
+
+def reads_text(estimator: Any) -> bool:
+    """Whether it turns text into features: vectorisers, and whatever contains one."""
+    return hasattr(estimator, "build_analyzer") or any(map(reads_text, list_parts(estimator)))
+
+
+def unwrap(estimator: Any) -> tuple[Any, str]:
+    """The estimator that a search for settings has chosen, or else the one that is given; and the name of its class."""
+    name = type(estimator).__name__
+    return unwrap(estimator.best_estimator_) if name in SEARCHES else (estimator, name)
 
 
 @dataclass(eq=False)
@@ -130,37 +113,35 @@ def scale(parts: Sequence[Part], factors: NDArray[Number]) -> None:
         part.after[part.columns] *= np.asarray(mine, dtype=np.float64)
 
 
-def read_model(root: Node) -> LinearModel:
+def read_model(pipeline: Any) -> LinearModel:
     """Take a fitted pipeline apart; UnknownPartError names the first part that is not known.
 
-    >>> read_model(walk(object()))
+    >>> read_model(object())
     Traceback (most recent call last):
         ...
     discotext.victims.sklearn.features.UnknownPartError: object is not a pipeline of a vectoriser and a classifier
     """
-    root = root.unwrap()
-    if root.kind != "pipeline" or len(root.inside) < 2:
-        raise UnknownPartError(f"{root.name} is not a pipeline of a vectoriser and a classifier")
-    last = root.inside[-1].unwrap()
+    root, name = unwrap(pipeline)
+    steps = list_parts(root)
+    if not hasattr(root, "steps") or len(steps) < 2:
+        raise UnknownPartError(f"{name} is not a pipeline of a vectoriser and a classifier")
+    last, name = unwrap(steps[-1])
     link: Link = decide
-    if last.name == "CalibratedClassifierCV":
-        calibrated = last.estimator.calibrated_classifiers_
-        for one in calibrated:
-            if one.method != "sigmoid" or list(one.estimator.classes_) != list(last.estimator.classes_):
+    if name == "CalibratedClassifierCV":
+        for one in last.calibrated_classifiers_:
+            if one.method != "sigmoid" or list(one.estimator.classes_) != list(last.classes_):
                 raise UnknownPartError("its CalibratedClassifierCV is not sigmoid, or a fold has not seen all classes")
-        weights, bias = join_decisions([walk(one.estimator) for one in calibrated])
-        curves = [[vars(curve) for curve in one.calibrators] for one in calibrated]
-        link = partial(
-            calibrate, *(np.array([[one[name] for one in some] for some in curves]) for name in ("a_", "b_"))
-        )
-    elif last.name in BAYES:
-        step = last.estimator
-        weights = np.asarray(step.feature_log_prob_, dtype=np.float64)
-        bias = np.array(step.class_log_prior_ if last.name == "MultinomialNB" else np.zeros(len(weights)))
+        weights, bias = join_decisions([one.estimator for one in last.calibrated_classifiers_])
+        curves = [one.calibrators for one in last.calibrated_classifiers_]
+        a, b = (np.array([[vars(one)[key] for one in some] for some in curves]) for key in ("a_", "b_"))
+        link = partial(calibrate, a, b)
+    elif name in BAYES:
+        weights = np.asarray(last.feature_log_prob_, dtype=np.float64)
+        bias = np.array(last.class_log_prior_ if name == "MultinomialNB" else np.zeros(len(weights)))
         link = take_log_shares
     else:
         weights, bias = read_decision(last)
-    parts = read_steps(root.inside[:-1])
+    parts = read_steps(steps[:-1])
     blocks = []
     for part, mine in zip(parts, split(parts, weights), strict=True):
         full = np.zeros((len(weights), len(part.after)))
@@ -172,57 +153,57 @@ def read_model(root: Node) -> LinearModel:
     return LinearModel(tuple(blocks), bias, link)
 
 
-def read_decision(node: Node) -> tuple[Floats, Floats]:
+def read_decision(classifier: Any) -> tuple[Floats, Floats]:
     """Weights (1 or C, F) and biases of a linear classifier's decisions."""
-    node = node.unwrap()
-    if node.name == "OneVsRestClassifier":
-        return join_decisions(node.inside)
-    if node.name not in LINEAR:
-        raise UnknownPartError(f"its {node.name} is not linear, or not known to be")
-    weights = np.atleast_2d(np.asarray(node.estimator.coef_, dtype=np.float64))
-    return weights, np.zeros(len(weights)) + np.asarray(node.estimator.intercept_, dtype=np.float64)
+    classifier, name = unwrap(classifier)
+    if name == "OneVsRestClassifier":
+        return join_decisions(classifier.estimators_)
+    if name not in LINEAR:
+        raise UnknownPartError(f"its {name} is not linear, or not known to be")
+    weights = np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))
+    return weights, np.zeros(len(weights)) + np.asarray(classifier.intercept_, dtype=np.float64)
 
 
-def join_decisions(nodes: Sequence[Node]) -> tuple[Floats, Floats]:
+def join_decisions(classifiers: Sequence[Any]) -> tuple[Floats, Floats]:
     """Weights and biases of several linear classifiers, end to end."""
-    weights, bias = zip(*map(read_decision, nodes), strict=True)
+    weights, bias = zip(*map(read_decision, classifiers), strict=True)
     return np.concatenate(weights), np.concatenate(bias)
 
 
-def read_steps(steps: Sequence[Node]) -> list[Part]:
+def read_steps(steps: Sequence[Any]) -> list[Part]:
     """The features after some steps, the first of which reads texts: several vectorisers stand side by side."""
     first, *others = steps
-    parts = read_union(first) if first.kind == "union" else [read_part(first.estimator)]
-    for node in others:
-        step = node.estimator
-        if node.name in ("TfidfTransformer", "Normalizer"):
+    parts = read_union(first) if hasattr(first, "transformer_list") else [read_part(first)]
+    for step in others:
+        name = type(step).__name__
+        if name in ("TfidfTransformer", "Normalizer"):
             if len(parts) > 1:
-                raise UnknownPartError(f"its {node.name} divides the values of several vectorisers by their length")
-            parts[0].weight(step) if node.name == "TfidfTransformer" else parts[0].normalise(step.norm)
-        elif node.kind == "selector":
+                raise UnknownPartError(f"its {name} divides the values of several vectorisers by their length")
+            parts[0].weight(step) if name == "TfidfTransformer" else parts[0].normalise(step.norm)
+        elif hasattr(step, "get_support"):
             kept = step.get_support()
             scale(parts, kept)  # the other columns count as 0 from here on
             for part, mine in zip(parts, split(parts, kept), strict=True):
                 part.columns = part.columns[mine]
-        elif node.name == "MaxAbsScaler" and vars(step).get("clip", False):
+        elif name == "MaxAbsScaler" and vars(step).get("clip", False):
             raise UnknownPartError("its MaxAbsScaler clips values")
-        elif node.name == "MaxAbsScaler" or (node.name == "StandardScaler" and not step.with_mean):
+        elif name == "MaxAbsScaler" or (name == "StandardScaler" and not step.with_mean):
             if step.scale_ is not None:
                 scale(parts, 1 / np.asarray(step.scale_, dtype=np.float64))
         else:
-            raise UnknownPartError(f"its step {node.name} is not known")
+            raise UnknownPartError(f"its step {name} is not known")
     return parts
 
 
-def read_union(union: Node) -> list[Part]:
+def read_union(union: Any) -> list[Part]:
     """The features of a union."""
     found = []
-    weights = union.estimator.transformer_weights or {}
-    names = [name for name, one in union.estimator.transformer_list if not isinstance(one, str)]
-    for name, node in zip(names, union.inside, strict=True):
-        parts = read_steps(node.inside if node.kind == "pipeline" else [node])
-        scale(parts, np.full(sum(len(part.columns) for part in parts), weights.get(name, 1.0)))
-        found += parts
+    weights = union.transformer_weights or {}
+    for name, one in union.transformer_list:
+        if not isinstance(one, str):
+            parts = read_steps(list_parts(one) if hasattr(one, "steps") else [one])
+            scale(parts, np.full(sum(len(part.columns) for part in parts), weights.get(name, 1.0)))
+            found += parts
     return found
 
 
@@ -265,8 +246,7 @@ def find_vocabulary(pipeline: Any) -> Container[str] | None:
     """
     try:
         parts = []
-        for node, after in list_readers(walk(pipeline), ()):
-            step = node.estimator
+        for step, after in list_readers(pipeline, ()):
             if not ("vocabulary_" in vars(step) and (callable(step.analyzer) or step.analyzer == "word")):
                 return None
             kept = find_kept_features(after, len(step.vocabulary_))
@@ -280,27 +260,28 @@ def find_vocabulary(pipeline: Any) -> Container[str] | None:
         return None
 
 
-def list_readers(node: Node, after: Sequence[Node]) -> Iterator[tuple[Node, Sequence[Node]]]:
+def list_readers(estimator: Any, after: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any]]]:
     """The parts that read text, each with the steps that follow it in its own pipeline."""
-    if node.kind == "pipeline":
+    parts = list_parts(estimator)
+    if hasattr(estimator, "steps"):
         # Steps before the one that reads the text only pass it on, such as one that makes a data frame of it.
-        first = next((number for number, one in enumerate(node.inside) if one.reads_text), 0)
-        yield from list_readers(node.inside[first], node.inside[first + 1 :])
-    elif node.inside:
-        for one in node.inside:
+        first = next((number for number, one in enumerate(parts) if reads_text(one)), 0)
+        yield from list_readers(parts[first], parts[first + 1 :])
+    elif parts:
+        for one in parts:
             # A column without text, such as one for a scaler, has no words.
-            if node.kind != "columns" or one.reads_text:
+            if not hasattr(estimator, "transformers_") or reads_text(one):
                 yield from list_readers(one, ())
     else:
-        yield node, after
+        yield estimator, after
 
 
-def find_kept_features(steps: Sequence[Node], size: int) -> NDArray[np.bool_]:
+def find_kept_features(steps: Sequence[Any], size: int) -> NDArray[np.bool_]:
     """Which of a vectoriser's features the selectors right after it keep."""
     kept = np.ones(size, dtype=bool)
-    for node in steps:
-        if node.kind == "selector":
-            kept[kept] = node.estimator.get_support()
-        elif node.name not in ("TfidfTransformer", "MaxAbsScaler", "StandardScaler", "Normalizer"):
+    for step in steps:
+        if hasattr(step, "get_support"):
+            kept[kept] = step.get_support()
+        elif type(step).__name__ not in ("TfidfTransformer", "MaxAbsScaler", "StandardScaler", "Normalizer"):
             break
     return kept

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, segment_argmax
+from discotext.core.arrays import Bools, Floats, Ints, ranges, segment_argmax
 from discotext.core.embedding import flush_denormals, to_numpy
 from discotext.core.objectives import Objective
 from discotext.core.problem import Batch
@@ -54,25 +54,15 @@ class TokenMixtures:
     counts: Ints
 
 
-class SubwordOracle:
+class SubwordOracle(TextOracle):
     """The oracle of a subword victim: scores choices as real strings, and mixtures as mixtures of their pieces."""
 
     def __init__(self, victim: Victim, reader: SubwordModel, space: Space, objective: Objective) -> None:
-        self.reader, self.space, self.objective = reader, space, objective
+        super().__init__(victim, space, objective)
+        self.reader = reader
         # Scores may be in half precision; mixtures never are.
         self.exact_at_vertices = not reader.half
-        self._texts = TextOracle(victim, space, objective)
         self._pieces = CandidatePieces(reader, space)
-
-    @property
-    def batch(self) -> Batch:
-        return self.space.batch
-
-    def score(self, problems: Ints, choices: Choices) -> Floats:
-        return self._texts.score(problems, choices)
-
-    def without(self, problems: Ints, positions: Ints) -> Floats:
-        return self._texts.without(problems, positions)
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
         import torch
