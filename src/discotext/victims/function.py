@@ -89,16 +89,6 @@ def find_object(spec: str) -> Any:
         raise ValueError(
             f"{spec!r} does not name a function; expected py:module:function or py:path/to/file.py:function"
         )
-    module = load_module(where)
-    found = vars(module).get(name)
-    if found is None:
-        available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        raise ValueError(f"{where} has no {name}; it has {list_some(available) or 'no functions'}")
-    return found
-
-
-def load_module(where: str) -> ModuleType:
-    """Import a module by name or by the path of its file; whatever that raises becomes a one-line ValueError."""
     path = Path(where)
     is_file = path.suffix == ".py" or len(path.parts) > 1
     if is_file and not (path.suffix == ".py" and path.is_file()):
@@ -108,15 +98,21 @@ def load_module(where: str) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        if not is_file:
-            return importlib.import_module(where)
-        # Its name is its path, which no import can mean, so a json.py replaces nothing.
-        name = str(path.resolve())
-        module = sys.modules[name] = ModuleType(name)
-        module.__file__ = name
-        SourceFileLoader(name, name).exec_module(module)
-        return module
+        module = execute_file(str(path.resolve())) if is_file else importlib.import_module(where)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{where}.".startswith(f"{error.name}."):
             raise ValueError(f"there is no module {where}, neither in the current folder nor installed") from None
         raise ValueError(f"importing {where} raised {describe_error(error)}") from error
+    found = vars(module).get(name)
+    if found is None:
+        available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise ValueError(f"{where} has no {name}; it has {list_some(available) or 'no functions'}")
+    return found
+
+
+def execute_file(path: str) -> ModuleType:
+    """Execute a file as a module. Its name is its path, which no import can mean, so a json.py replaces nothing."""
+    module = sys.modules[path] = ModuleType(path)
+    module.__file__ = path
+    SourceFileLoader(path, path).exec_module(module)
+    return module

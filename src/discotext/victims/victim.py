@@ -259,13 +259,12 @@ def find_bad_rows(victim: Victim, texts: Sequence[str], found: Floats) -> dict[i
 
 def check_distinct(names: Sequence[str], owner: str) -> None:
     """Raise ValueError if two classes have the same name, blanks aside, so that a label could mean either."""
-    seen: dict[str, int] = {}
-    for number, name in enumerate(names):
-        first = seen.setdefault(name.strip(), number)
+    stripped = [name.strip() for name in names]
+    for number, name in enumerate(stripped):
+        first = stripped.index(name)
         if first != number:
             raise ValueError(
-                f"the classes {first} and {number} of {owner} are both called {name.strip()[:60]!r}; give each a name "
-                "of its own"
+                f"the classes {first} and {number} of {owner} are both called {name[:60]!r}; give them two names"
             )
 
 

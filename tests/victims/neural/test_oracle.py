@@ -19,8 +19,7 @@ def make_oracle(kind, seed, problems=4, positions=6, classes=CLASSES, goal="unta
     import torch
 
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.oracle import BoundedWordOracle
-    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
+    from discotext.victims.neural.victim import BoundedWordOracle, NeuralVictim, Vocabulary
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)

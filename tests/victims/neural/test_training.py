@@ -122,7 +122,7 @@ def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
 def test_a_vocabulary_has_the_words_of_vectors_and_texts():
     vectors = WordVectors(["good", "film"], np.ones((2, 4), dtype=np.float32))
     vocabulary, table = build_vocabulary(["Good zork zork film", "once"], vectors, least=2, seed=0)
-    assert list(vocabulary) == ["good", "film", "zork"]
+    assert vocabulary.words == ["good", "film", "zork"]
     assert table.shape == (4, 4)
     assert not table[0].any()
     assert "Good" in vocabulary

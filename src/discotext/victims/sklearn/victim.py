@@ -29,8 +29,7 @@ from discotext.text.space import Space
 from discotext.victims.folder import write_folder
 from discotext.victims.sklearn.bound import BoundedLinearOracle, find_obstacle
 from discotext.victims.sklearn.features import UnknownPartError
-from discotext.victims.sklearn.model import LinearModel, LinearOracle
-from discotext.victims.sklearn.reader import find_vocabulary, read_model
+from discotext.victims.sklearn.model import LinearModel, LinearOracle, find_vocabulary, read_model
 from discotext.victims.victim import Capabilities, TextOracle, Victim
 
 CHECKED = 8  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
@@ -204,8 +203,13 @@ def load_sklearn(path: str | Path, trust: bool = False) -> SklearnVictim:
 def read_skops(path: Path, trust: bool) -> Any:
     """Read a skops file. Without trust, unknown types and compression bombs are refused."""
     skops = require("skops.io", "sklearn", f"reading {path}")
-    if not trust:
-        check_unpacked_size(path)
+    with zipfile.ZipFile(path) as archive:
+        packed, unpacked = path.stat().st_size, sum(member.file_size for member in archive.infolist())
+    if unpacked > max(LARGEST_RATIO * packed, LARGEST_UNPACKED) and not trust:
+        raise UntrustedError(
+            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; pass --trust if you trust the source of "
+            "the file and have the memory"
+        )
     unknown = skops.get_untrusted_types(file=path)
     if unknown and not trust:
         raise UntrustedError(
@@ -213,15 +217,3 @@ def read_skops(path: Path, trust: bool) -> Any:
             "pass --trust if you trust the source of the file"
         )
     return skops.load(path, trusted=unknown)
-
-
-def check_unpacked_size(path: Path) -> None:
-    """Raise UntrustedError if a file would unpack to far more than its own size."""
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    packed = path.stat().st_size
-    if unpacked > max(LARGEST_RATIO * packed, LARGEST_UNPACKED):
-        raise UntrustedError(
-            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; pass --trust if you trust the source of "
-            "the file and have the memory"
-        )

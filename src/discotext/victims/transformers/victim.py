@@ -91,9 +91,6 @@ class HuggingFaceVictim(Victim):
                 # Damage that loading does not notice shows in the first scores.
                 compute_scores(self, [PROBE, f"{PROBE} longer text"])
 
-    def __repr__(self) -> str:
-        return f"HuggingFaceVictim({self.name!r})"
-
     def save(
         self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
     ) -> None:
@@ -232,15 +229,13 @@ def hold(given: Any) -> Victim:
 
 def hold_model(model: Any, tokenizer: Any) -> HuggingFaceVictim:
     """A classifier, on the device where it is."""
-    kind = type(model).__name__
+    victim = HuggingFaceVictim(model, tokenizer, device=str(model.device))
     try:
-        victim = HuggingFaceVictim(model, tokenizer, device=str(model.device))
         compute_scores(victim, PROBES)
     except ValueError as error:
-        if "ForSequenceClassification" in kind:
-            raise
         raise ValueError(
-            f"the {kind} does not classify texts ({error}); pass a model of AutoModelForSequenceClassification"
+            f"the {type(model).__name__} does not classify texts ({error}); pass a model of "
+            "AutoModelForSequenceClassification"
         ) from error
     return victim
 
