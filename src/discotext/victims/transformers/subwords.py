@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +30,6 @@ from discotext.text.space import Space
 from discotext.text.words import Words
 from discotext.victims.transformers.subword_model import SubwordModel, Tokens
 from discotext.victims.victim import TextOracle, Victim
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 CONTEXT = 32  # characters on each side of a candidate when it is tokenised: tokenisers look no further
 # A backward pass keeps the activations of the forward pass in memory, so a call gets fewer tokens.
@@ -81,7 +77,15 @@ class SubwordOracle(TextOracle):
             entries = ranges(first_entry[at], mixtures.counts[at])
             leaf = self.reader.to_tensor(weights[entries]).requires_grad_()
             with torch.enable_grad(), flush_denormals():
-                vectors = self._embed(mixtures.pieces[entries], mixtures.counts[at], leaf)
+                counts = mixtures.counts[at]
+                # Each token's vector is the weighted sum of its pieces.
+                vectors = torch.nn.functional.embedding_bag(
+                    torch.from_numpy(mixtures.pieces[entries]).to(self.reader.table.device),
+                    self.reader.table,
+                    torch.from_numpy(np.cumsum(counts) - counts).to(self.reader.table.device),
+                    mode="sum",
+                    per_sample_weights=leaf,
+                )
                 logits = self.reader.logits(tokens, call, vectors)
                 found = to_numpy(logits)
                 by_score = self.reader.to_tensor(self.objective.gradient(found, problems[call]))
@@ -93,19 +97,6 @@ class SubwordOracle(TextOracle):
                 minlength=len(gradient),
             )
         return values, gradient[:-1]
-
-    def _embed(self, pieces: Ints, counts: Ints, weights: Tensor) -> Tensor:
-        """Return (T, d) the vector of every token: the weighted sum of its pieces."""
-        import torch
-
-        table = self.reader.table
-        return torch.nn.functional.embedding_bag(
-            torch.from_numpy(pieces).to(table.device),
-            table,
-            torch.from_numpy(np.cumsum(counts) - counts).to(table.device),
-            mode="sum",
-            per_sample_weights=weights,
-        )
 
     def _mix(self, problems: Ints, layout: Batch, top: Ints, tokens: Tokens, word: Ints) -> TokenMixtures:
         """Mix the pieces of all candidates into the tokens of the heaviest ones.
