@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, SupportsFloat, get_args
 
 import numpy as np
 
@@ -245,5 +245,5 @@ def parse_named_score(entry: Any) -> tuple[str, Any] | None:
     """Return the class and the score of an object with one string and one number; None for anything else."""
     values = list(entry.values()) if isinstance(entry, Mapping) else []
     names = [value for value in values if isinstance(value, str)]
-    numbers = [value for value in values if hasattr(value, "__float__") and not isinstance(value, bool)]
+    numbers = [value for value in values if isinstance(value, SupportsFloat) and not isinstance(value, bool)]
     return (names[0], numbers[0]) if len(names) == len(numbers) == 1 else None

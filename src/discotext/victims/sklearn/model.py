@@ -2,7 +2,7 @@
 
     counts → f(count) → factors → length 1 → linear outputs    for each vectoriser; the sum of these → scores
 
-`list_parts` says what an estimator is made of, whatever it is; `read_model` understands pipelines that are linear after
+`take_apart` says what an estimator is made of, whatever it is; `read_model` understands pipelines that are linear after
 their vectorisers. The latter goes by class name: only what these very classes do is known. What was taken apart is
 compared with the pipeline's own scores before it is believed.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from discotext.victims.victim import TextOracle, Victim
 
 Link = Callable[[Floats], tuple[Floats, Floats]]  # from outputs (H,) to scores (C,) and their derivatives (C, H)
 
+Kind = Literal["pipeline", "union", "columns", "vectoriser", "selector", "other"]
 Number = TypeVar("Number", bound=np.generic)
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 LINEAR = (
@@ -201,30 +202,34 @@ class LinearOracle(TextOracle):
 # --- taking pipelines apart
 
 
-def list_parts(estimator: Any) -> list[Any]:
-    """What a fitted estimator is made of: the steps of a pipeline, the parts of a union, what a wrapper wraps.
+def take_apart(estimator: Any) -> tuple[Kind, list[Any]]:
+    """What kind of estimator it is, and those it is made of: the steps of a pipeline, what a wrapper wraps.
 
-    >>> list_parts(object())
-    []
+    >>> take_apart(object())
+    ('other', [])
     """
     held = getattr(estimator, "__dict__", {})
+    kind: Kind = "other"
     if "steps" in held:
-        found = [one for _, one in held["steps"]]
+        kind, found = "pipeline", [one for _, one in held["steps"]]
     elif "transformer_list" in held:
-        found = [one for _, one in held["transformer_list"]]
+        kind, found = "union", [one for _, one in held["transformer_list"]]
     elif "transformers_" in held:
-        found = [one for name, one, _ in held["transformers_"] if name != "remainder"]
-    elif hasattr(estimator, "build_analyzer") or hasattr(estimator, "get_support"):
-        found = []
+        kind, found = "columns", [one for name, one, _ in held["transformers_"] if name != "remainder"]
+    elif hasattr(estimator, "build_analyzer"):
+        return "vectoriser", []
+    elif hasattr(estimator, "get_support"):
+        return "selector", []
     else:
         inner = next((held[name] for name in INNER_ATTRIBUTES if held.get(name) is not None), None)
         found = inner if isinstance(inner, list) else [inner]
-    return [one for one in found if not (one is None or isinstance(one, str))]  # "drop", "passthrough"
+    return kind, [one for one in found if not (one is None or isinstance(one, str))]  # "drop", "passthrough"
 
 
 def reads_text(estimator: Any) -> bool:
     """Whether it turns text into features: vectorisers, and whatever contains one."""
-    return hasattr(estimator, "build_analyzer") or any(map(reads_text, list_parts(estimator)))
+    kind, parts = take_apart(estimator)
+    return kind == "vectoriser" or any(map(reads_text, parts))
 
 
 def unwrap(estimator: Any) -> tuple[Any, str]:
@@ -288,8 +293,8 @@ def read_model(pipeline: Any) -> LinearModel:
     discotext.victims.sklearn.features.UnknownPartError: object is not a pipeline of a vectoriser and a classifier
     """
     root, name = unwrap(pipeline)
-    steps = list_parts(root)
-    if not hasattr(root, "steps") or len(steps) < 2:
+    kind, steps = take_apart(root)
+    if kind != "pipeline" or len(steps) < 2:
         raise UnknownPartError(f"{name} is not a pipeline of a vectoriser and a classifier")
     last, name = unwrap(steps[-1])
     link: Link = decide
@@ -340,11 +345,12 @@ def read_steps(steps: Sequence[Any]) -> list[Part]:
     """The features after some steps, the first of which reads texts: several vectorisers stand side by side."""
     first, *others = steps
     parts = []
-    if hasattr(first, "transformer_list"):
+    if take_apart(first)[0] == "union":
         weights = first.transformer_weights or {}
         for name, one in first.transformer_list:
             if not isinstance(one, str):  # "drop"
-                inside = read_steps(list_parts(one) if hasattr(one, "steps") else [one])
+                kind, inner = take_apart(one)
+                inside = read_steps(inner if kind == "pipeline" else [one])
                 scale(inside, np.full(sum(len(part.columns) for part in inside), weights.get(name, 1.0)))
                 parts += inside
     else:
@@ -359,7 +365,7 @@ def read_steps(steps: Sequence[Any]) -> list[Part]:
             if len(parts) > 1:
                 raise UnknownPartError(f"its {name} divides the values of several vectorisers by their length")
             parts[0].weight(step) if name == "TfidfTransformer" else parts[0].normalise(step.norm)
-        elif hasattr(step, "get_support"):
+        elif take_apart(step)[0] == "selector":
             kept = step.get_support()
             scale(parts, kept)  # the other columns count as 0 from here on
             for part, mine in zip(parts, split(parts, kept), strict=True):
@@ -408,7 +414,7 @@ def find_vocabulary(pipeline: Any) -> Container[str] | None:
                 return None
             kept = np.ones(len(step.vocabulary_), dtype=bool)
             for other in after:
-                if hasattr(other, "get_support"):
+                if take_apart(other)[0] == "selector":
                     kept[kept] = other.get_support()
                 elif type(other).__name__ not in ("TfidfTransformer", "MaxAbsScaler", "StandardScaler", "Normalizer"):
                     break
@@ -424,15 +430,15 @@ def find_vocabulary(pipeline: Any) -> Container[str] | None:
 
 def list_readers(estimator: Any, after: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any]]]:
     """The parts that read text, each with the steps that follow it in its own pipeline."""
-    parts = list_parts(estimator)
-    if hasattr(estimator, "steps"):
+    kind, parts = take_apart(estimator)
+    if kind == "pipeline":
         # Steps before the one that reads the text only pass it on, such as one that makes a data frame of it.
         first = next((number for number, one in enumerate(parts) if reads_text(one)), 0)
         yield from list_readers(parts[first], parts[first + 1 :])
     elif parts:
         for one in parts:
             # A column without text, such as one for a scaler, has no words.
-            if not hasattr(estimator, "transformers_") or reads_text(one):
+            if kind != "columns" or reads_text(one):
                 yield from list_readers(one, ())
     else:
         yield estimator, after
