@@ -30,27 +30,21 @@ def bart(tmp_path_factory):
     return folder
 
 
-def discotext(folder, command, *arguments):
-    """A command in this process, for the library takes seconds to be imported."""
-    line = [command, f"hf:{folder / 'model'}", str(folder / "data.jsonl"), *arguments]
-    return CliRunner().invoke(cli, line)
-
-
 def test_a_model_without_gradients_is_checked_and_attacked_with_a_surrogate_or_none(bart):
     """A solver that needs gradients is refused before any work."""
-    checked = discotext(bart, "check", "--json")
-    findings = {one["name"]: one for one in json.loads(checked.stdout)["findings"]}
+
+    def run(command, *arguments):
+        line = [command, f"hf:{bart / 'model'}", str(bart / "data.jsonl"), *arguments]
+        return CliRunner().invoke(cli, line)
+
+    findings = {one["name"]: one for one in json.loads(run("check", "--json").stdout)["findings"]}
     assert findings["gradients"]["verdict"] == "note"
-    done = discotext(bart, "attack", "--json")
-    assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = json.loads(run("attack", "--json").stdout)
     assert list(found["solvers"]) == ["disco"]
     assert found["surrogate_queries"] > 0
     assert found["solvers"]["disco"]["backwards"] == 0
-    done = discotext(bart, "attack", "--json", "--surrogate", "none")
-    assert done.exit_code == 0, done.stderr
-    assert list(json.loads(done.stdout)["solvers"]) == ["greedy"]
-    refused = discotext(bart, "attack", "--solver", "disco", "--surrogate", "none")
+    assert list(json.loads(run("attack", "--json", "--surrogate", "none").stdout)["solvers"]) == ["greedy"]
+    refused = run("attack", "--solver", "disco", "--surrogate", "none")
     assert refused.exit_code == 1
     assert "gradients" in refused.stderr.splitlines()[-1]
 
@@ -63,29 +57,23 @@ def test_deletions_that_are_declared_and_missing_are_reported():
     assert found["deletions"].verdict == "note"
 
 
-def finding(scores, labels):
+@pytest.mark.parametrize(
+    ("labels", "guesses", "verdict", "says"),
+    [
+        # Right for four of nine; the other order for five.
+        ([0, 1] * 4 + [0], [0, 1, 0, 1, 1, 0, 1, 0, 1], "fine", ["p = 0.5"]),
+        ([0, 1] * 20, [1, 0] * 20, "wrong", ["0 means 1", "p = "]),
+    ],
+    ids=["a difference of one text in nine", "really swapped"],
+)
+def test_labels_in_another_order_are_reported_where_that_is_significant(labels, guesses, verdict, says):
     texts = [f"text {number}" for number in range(len(labels))]
-    table = dict(zip(texts, scores, strict=True))
+    table = {text: [1.0 - guess, float(guess)] for text, guess in zip(texts, guesses, strict=True)}
     victim = load_victim(lambda texts: [table[text] for text in texts])
-    return next(
-        one for one in check_victim(victim, Examples.of(texts, labels, names=("0", "1"))) if one.name == "labels"
-    )
-
-
-def test_a_difference_of_one_text_in_nine_is_no_alarm():
-    labels = [0, 1] * 4 + [0]
-    right = [0, 1, 0, 1, 1, 0, 1, 0, 1]  # right for four of nine; the other order for five
-    found = finding([[1.0 - guess, float(guess)] for guess in right], labels)
-    assert found.verdict == "fine"
-    assert "p = 0.5" in found.says
-
-
-def test_labels_that_are_really_swapped_are_reported_with_their_p_value():
-    labels = [0, 1] * 20
-    found = finding([[float(label), 1.0 - label] for label in labels], labels)
-    assert found.verdict == "wrong"
-    assert "0 means 1" in found.says
-    assert "p = " in found.says
+    findings = check_victim(victim, Examples.of(texts, labels, names=("0", "1")))
+    found = next(one for one in findings if one.name == "labels")
+    assert found.verdict == verdict
+    assert all(part in found.says for part in says)
 
 
 def test_the_tail_of_a_fair_coin():

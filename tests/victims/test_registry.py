@@ -59,20 +59,13 @@ def test_a_skops_file_is_loaded_bare_and_is_the_same_victim(tmp_path, monkeypatc
     assert again.exit_code == 0, again.output
 
 
-@pytest.mark.parametrize("suffix", ["joblib", "pkl"])
-def test_a_pickle_given_bare_gets_a_hint(suffix, tmp_path, monkeypatch):
-    pipeline = fitted()
+def test_a_pickle_given_bare_gets_a_hint(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    path = f"model.{suffix}"
-    with open(path, "wb") as file:
-        pickle.dump(pipeline, file)
-    with open("d.csv", "w") as file:
-        file.write("text,label\nan awful film,bad\na fine film,good\n")
-    done = run("attack", path, "d.csv", "--words", "1")
-    assert done.exit_code == 1
-    for named in ("skops.io.dump(", "--trust", f"joblib.load('{path}')"):
-        assert named in done.output
-    assert run("attack", path, "d.csv", "--words", "1", "--trust").exit_code == 0
+    with open("model.pkl", "wb") as file:
+        pickle.dump(fitted(), file)
+    with pytest.raises(ValueError, match=r"skops.io.dump\(.*--trust.*joblib.load\('model.pkl'\)"):
+        load_victim("model.pkl")
+    assert load_victim("model.pkl", trust=True).labels == ("bad", "good")
 
 
 def test_other_paths_are_answered_with_what_they_are(tmp_path, monkeypatch):
@@ -92,20 +85,15 @@ def test_other_paths_are_answered_with_what_they_are(tmp_path, monkeypatch):
 
 
 def test_what_is_no_fitted_classifier_of_texts_is_told_the_way_out():
-    pytest.importorskip("sklearn")
     from sklearn.cluster import KMeans
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
 
-    with pytest.raises(ValueError, match="classes_"):
-        discotext.attack(make_pipeline(TfidfVectorizer(), LogisticRegression()), DATA)
+    pipeline = fitted()
     with pytest.raises(ValueError, match="TfidfVectorizer"):
-        discotext.attack(TfidfVectorizer(), DATA)
+        load_victim(pipeline[0])
     with pytest.raises(ValueError, match="KMeans"):
-        discotext.attack(KMeans(), DATA)
+        load_victim(KMeans())
     with pytest.raises(TypeError, match="LogisticRegression is a class"):
-        discotext.attack(LogisticRegression, DATA)
+        load_victim(type(pipeline[-1]))
 
 
 def test_a_pytorch_module_is_told_what_to_pass():

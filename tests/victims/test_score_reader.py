@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from discotext.cli import cli
 from discotext.core.oracle import UnavailableError
 from discotext.victims import FunctionVictim
-from discotext.victims.score_reader import ScoreFormat
 from tests.victims.toys import FUNCTIONS, TEXTS, logit, pipeline_rows, probability
 
 OPINIONS = ["an awful film", "a fine film", "an awful book"]
@@ -33,10 +32,10 @@ def test_a_single_logit_becomes_two_columns_that_differ_by_it():
 def test_what_a_single_number_means_is_settled_by_the_first_texts_and_not_by_the_question_for_labels():
     victim = FunctionVictim(lambda texts: [0.5 if text == "a" else 4.0 for text in texts])
     assert victim.labels == ("0", "1")
-    assert victim.score_reader.format == ScoreFormat(("0", "1"), "auto", False)
+    assert (victim.score_reader.labels, victim.score_reader.binary) == (("0", "1"), "auto")
     assert victim.scores(["b"]).tolist() == [[-2.0, 2.0]]
     assert victim.scores(["a"]).tolist() == [[-0.25, 0.25]]  # settled, though the number could be a probability
-    assert victim.score_reader.format == ScoreFormat(("0", "1"), "logit", False)
+    assert victim.score_reader.binary == "logit"
     stated = FunctionVictim(lambda texts: [0.5] * len(texts), binary="logit")
     assert stated.scores(["b"]).tolist() == [[-0.25, 0.25]]
     hard = FunctionVictim(lambda texts: [len(text) % 2 for text in texts], binary="probability")
@@ -68,7 +67,7 @@ def fails(texts):
 
 
 WRONG = {
-    "1 row for 2 texts": lambda texts: [[0.0, 1.0]],
+    "1 row(s) for 2 text(s)": lambda texts: [[0.0, 1.0]],
     "None": lambda texts: None,
     "{'a': 1}": lambda texts: {"a": 1},
     "different lengths, such as [0.0, 1.0]": lambda texts: [[0.0, 1.0], [0.0]],

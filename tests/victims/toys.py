@@ -104,6 +104,29 @@ def tiny_transformer(names):
     return HuggingFaceVictim(classifier("Bert", len(tokeniser), id2label=names, num_labels=2), tokeniser)
 
 
+SHAPES = [(kind, "max") for kind in ("lstm", "rnn", "wcnn", "dan")] + [
+    ("lstm", "last"),
+    ("lstm", "mean"),
+    ("rnn", "last"),
+]
+
+
+def tiny_network(kind, pool="max", classes=2, width=8):
+    """A network of random weights over the words of the toys."""
+    torch = pytest.importorskip("torch")
+    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
+
+    torch.manual_seed(0)
+    network = Network(Shape(kind, classes, width, hidden=12, pool=pool))
+    # As after training: statistics that are not those of the start.
+    network.norm.running_mean.normal_()
+    network.norm.running_var.uniform_(0.5, 2)
+    words = [*GOOD, *BAD, *THINGS, "a", "the", "was"]
+    table = torch.randn(len(words) + 1, width)
+    return NeuralVictim(network, Vocabulary(words), table, [f"class {number}" for number in range(classes)])
+
+
 class Nouns:
     name = "fixed"
 

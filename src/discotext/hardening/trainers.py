@@ -31,7 +31,7 @@ from discotext.text.space import Space
 from discotext.text.vectors import load_packaged_vectors
 from discotext.victims.encoded import Encoded
 from discotext.victims.registry import load_victim
-from discotext.victims.sklearn.reader import find_vocabulary
+from discotext.victims.sklearn.model import find_vocabulary
 from discotext.victims.sklearn.victim import SklearnVictim
 from discotext.victims.transformers.victim import HuggingFaceVictim
 from discotext.victims.victim import Victim, compute_scores

@@ -58,8 +58,7 @@ def check_victim(
     found = [
         _check_accuracy(scores, examples),
         *_check_label_order(victim, scores, examples),
-        _check_repeatability(victim, scores, examples),
-        _check_batching(victim, scores, examples, seed),
+        *_check_repeatability(victim, scores, examples, seed),
         _check_scale(scores),
         _check_truncation(victim, examples),
         *_check_vocabulary(victim, examples),
@@ -138,22 +137,20 @@ def binomial_tail(successes: int, trials: int) -> float:
     return float(sum(math.comb(trials, heads) for heads in range(successes, trials + 1)) / 2**trials)
 
 
-def _check_repeatability(victim: Victim, scores: Floats, examples: Examples) -> Finding:
-    gap = _compare(compute_scores(victim, examples.texts), scores, scores)
-    verdict = _grade(gap, TOLERANCE, TOLERANCE)
-    hint = "" if verdict == "fine" else "; is dropout on (call model.eval())?"
-    says = f"scored twice, texts differ by at most {100 * gap:.2g} % of the score range{hint}"
-    return Finding("repeatable", verdict, says)
-
-
-def _check_batching(victim: Victim, scores: Floats, examples: Examples, seed: int) -> Finding:
+def _check_repeatability(victim: Victim, scores: Floats, examples: Examples, seed: int) -> list[Finding]:
+    """Scores are the same when asked for again, and when a text is alone."""
     few = np.sort(np.random.default_rng(seed).permutation(len(examples))[:ALONE])
-    singly = np.concatenate([compute_scores(victim, [examples.texts[number]]) for number in few])
-    gap = _compare(singly, scores[few], scores)
-    verdict = _grade(gap, TOLERANCE, TOLERANCE)
-    hint = "" if verdict == "fine" else "; does padding affect them?"
-    says = f"scores alone and in a batch differ by at most {100 * gap:.2g} % of their range{hint}"
-    return Finding("batches", verdict, says)
+    alone = np.concatenate([compute_scores(victim, [examples.texts[number]]) for number in few])
+    found = []
+    for name, again, before, what, hint in (
+        ("repeatable", compute_scores(victim, examples.texts), scores, "when asked twice", "is dropout on (eval())?"),
+        ("batches", alone, scores[few], "between alone and in a batch", "does padding affect them?"),
+    ):
+        gap = _compare(again, before, scores)
+        verdict = _grade(gap, TOLERANCE, TOLERANCE)
+        says = f"scores differ by at most {100 * gap:.2g} % of their range {what}"
+        found.append(Finding(name, verdict, says if verdict == "fine" else f"{says}; {hint}"))
+    return found
 
 
 def _check_scale(scores: Floats) -> Finding:

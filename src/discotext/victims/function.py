@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from collections.abc import Callable, Container, Sequence
@@ -15,14 +14,13 @@ import numpy as np
 
 from discotext.core.arrays import Floats
 from discotext.core.wrappers import is_out_of_memory
+from discotext.data.labels import list_some
 from discotext.support.plain_text import describe_error
-from discotext.victims.score_reader import Binary, Names, ScoreReader, to_plain
-from discotext.victims.victim import Capabilities, Victim
-
-PROBE = "a"  # the text that is scored where only the number of classes matters
+from discotext.victims.score_reader import AnsweringVictim, Binary, Names, ScoreReader, to_plain
+from discotext.victims.victim import Capabilities
 
 
-class FunctionVictim(Victim):
+class FunctionVictim(AnsweringVictim):
     """A function from a list of texts to scores, as a victim.
 
     labels: the names of the classes; by default those that the answers name, or an attribute `labels` of the function,
@@ -53,29 +51,20 @@ class FunctionVictim(Victim):
             raise ValueError(f"batch is {batch}; choose 1 or more")
         self.function, self.name, self.batch = function, name, batch
         own = {key: getattr(function, key, None) for key in ("vocabulary", "labels", "binary")}
-        self._declared = Capabilities(vocabulary=own["vocabulary"] if vocabulary is None else vocabulary)
+        self.declared = Capabilities(vocabulary=own["vocabulary"] if vocabulary is None else vocabulary)
         # Other objects that are called may have an attribute of that name for something else.
         if binary == "auto" and isinstance(own["binary"], str) and own["binary"] in get_args(Binary):
             binary = own["binary"]  # type: ignore[assignment]
         self.score_reader = ScoreReader(name, own["labels"] if labels is None else labels, binary)
 
-    @property
-    def capabilities(self) -> Capabilities:  # type: ignore[override]
-        """What it can do, as far as its answers have shown."""
-        return self.score_reader.complete(self._declared)
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names of the classes. If nothing has named them yet, the function is called once to count them."""
-        if self.score_reader.format.labels is None:
-            self.score_reader.read(self._call([PROBE]), [PROBE], probe=True)
-        return self.score_reader.format.labels or ()
-
     def scores(self, texts: Sequence[str]) -> Floats:
         if not len(texts):
             return np.empty((0, len(self.labels)))
         parts = [list(texts[start : start + self.batch]) for start in range(0, len(texts), self.batch)]
-        return np.concatenate([self.score_reader.read(self._call(part), part) for part in parts])
+        return np.concatenate([self.ask(part) for part in parts])
+
+    def ask(self, texts: list[str], probe: bool = False) -> Floats:
+        return self.score_reader.read(self._call(texts), texts, probe=probe)
 
     def _call(self, texts: list[str]) -> Any:
         try:
@@ -84,11 +73,10 @@ class FunctionVictim(Victim):
             # The caller handles this one by making smaller calls.
             if is_out_of_memory(error):
                 raise
-            if texts == [PROBE]:
-                what = "a test text of one letter"
-            else:
-                what = f"the text {texts[0][:60]!r}" + (f" or one of {len(texts) - 1} more" if len(texts) > 1 else "")
-            raise ValueError(f"{self.name} raised {describe_error(error)} for {what}") from error
+            more = f" or one of {len(texts) - 1} more" if len(texts) > 1 else ""
+            raise ValueError(
+                f"{self.name} raised {describe_error(error)} for the text {texts[0][:60]!r}{more}"
+            ) from error
 
 
 def find_object(spec: str) -> Any:
@@ -101,17 +89,6 @@ def find_object(spec: str) -> Any:
         raise ValueError(
             f"{spec!r} does not name a function; expected py:module:function or py:path/to/file.py:function"
         )
-    module = load_module(where)
-    found = vars(module).get(name)
-    if found is None:
-        available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        near = difflib.get_close_matches(name, available) or available[:8]
-        raise ValueError(f"{where} has no {name}; it has {', '.join(near) or 'no functions'}")
-    return found
-
-
-def load_module(where: str) -> ModuleType:
-    """Import a module by name or by the path of its file; whatever that raises becomes a one-line ValueError."""
     path = Path(where)
     is_file = path.suffix == ".py" or len(path.parts) > 1
     if is_file and not (path.suffix == ".py" and path.is_file()):
@@ -121,16 +98,21 @@ def load_module(where: str) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        return execute_file(path.resolve()) if is_file else importlib.import_module(where)
+        module = execute_file(str(path.resolve())) if is_file else importlib.import_module(where)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{where}.".startswith(f"{error.name}."):
             raise ValueError(f"there is no module {where}, neither in the current folder nor installed") from None
         raise ValueError(f"importing {where} raised {describe_error(error)}") from error
+    found = vars(module).get(name)
+    if found is None:
+        available = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise ValueError(f"{where} has no {name}; it has {list_some(available) or 'no functions'}")
+    return found
 
 
-def execute_file(path: Path) -> ModuleType:
+def execute_file(path: str) -> ModuleType:
     """Execute a file as a module. Its name is its path, which no import can mean, so a json.py replaces nothing."""
-    module = sys.modules[str(path)] = ModuleType(str(path))
-    module.__file__ = str(path)
-    SourceFileLoader(str(path), str(path)).exec_module(module)
+    module = sys.modules[path] = ModuleType(path)
+    module.__file__ = path
+    SourceFileLoader(path, path).exec_module(module)
     return module

@@ -6,16 +6,15 @@ answer it cannot read.
 
 Some of these forms leave a question open: how many classes there are, what they are called, whether a single number is
 a probability or a predicted class. The first answer settles it, and a later answer that disagrees is an error, because
-scores that change their meaning in the middle of a search are worse than none. `ScoreReader.format` holds what has been
-settled.
+scores that change their meaning in the middle of a search are worse than none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any, Literal, SupportsFloat, get_args
 
 import numpy as np
 
@@ -24,29 +23,14 @@ from discotext.core.oracle import UnavailableError
 from discotext.data.labels import list_some
 from discotext.support.plain_text import escape_unprintable
 from discotext.support.redaction import NO_SECRETS, Secrets
-from discotext.victims.victim import Capabilities
+from discotext.victims.victim import Capabilities, Victim
 
 Names = Sequence[str] | None
 Binary = Literal["auto", "probability", "logit"]
 # Where a user declares what an answer leaves open; {0} is labels or binary.
 DECLARED = "{0}= of FunctionVictim, or an attribute {0} of the function"
 ROUNDING = 1e-6  # by which a probability in single precision may exceed 1
-
-
-@dataclass(frozen=True)
-class ScoreFormat:
-    """What a model's scores mean.
-
-    labels: the names of the classes, None until the first answer. binary: how a single number for each text is read,
-    "auto" until an answer has decided between "probability" and "logit". classes: whether an answer is a predicted
-    class for each text, without scores; None until the first answer. ordered: whether the model itself has an order of
-    its classes, by which a number can mean one; scores by name have none.
-    """
-
-    labels: tuple[str, ...] | None
-    binary: Binary
-    classes: bool | None = None
-    ordered: bool = True
+PROBE = "a"  # the text that is scored where only the number of classes matters
 
 
 class ScoreReader:
@@ -60,8 +44,11 @@ class ScoreReader:
     must be known for this: otherwise it is an error, because a whole number could be a score, and because a class that
     was never predicted would be missing. Whole numbers are the names of classes if all names are whole numbers.
 
-    format: what is known so far of the scores' meaning; the only state, and settled by the first answer. secrets:
-    values that error messages must not quote. declared: where a user declares labels and binary, for messages.
+    labels: the names of the classes, None until the first answer. binary: how a single number for each text is read,
+    "auto" until an answer has decided. classes: whether an answer is a predicted class for each text, without scores;
+    None until the first answer. ordered: whether the model itself has an order of its classes, by which a number can
+    mean one; scores by name have none. secrets: values that error messages must not quote. declared: where a user
+    declares labels and binary, for messages.
     """
 
     def __init__(
@@ -75,7 +62,10 @@ class ScoreReader:
         if binary not in get_args(Binary):
             raise ValueError(f"binary is {binary!r}; choose auto, probability or logit")
         self.name, self.secrets, self.declared = name, secrets, declared
-        self.format = ScoreFormat(None if labels is None else self._check_names(labels), binary)
+        self.labels = None if labels is None else self._check_names(labels)
+        self.binary: Binary = binary
+        self.classes: bool | None = None
+        self.ordered = True
 
     def read(self, answer: Any, texts: Sequence[str], names: Names = None, probe: bool = False) -> Floats:
         """Return (N, C) scores, in the order of the labels.
@@ -83,17 +73,16 @@ class ScoreReader:
         names: the classes of the columns, if the model returns them. probe: the text is arbitrary, so its score must
         not decide whether single numbers are probabilities.
         """
-        answer = to_plain(answer)
         if not hasattr(answer, "__len__") or isinstance(answer, str | Mapping):
             raise self._mismatch(self.secrets.quote(answer), "a row of scores for each text")
         if len(answer) != len(texts):
             # Not of one text: asked about each alone, it might seem to work, and every answer would be of another text.
-            rows, asked = count(len(answer), "row"), count(len(texts), "text")
-            raise UnavailableError(f"{self.name} returned {rows} for {asked}; expected one row for each text")
+            found = f"{len(answer)} row(s) for {len(texts)} text(s)"
+            raise UnavailableError(f"{self.name} returned {found}; expected one row for each text")
         if len(answer) and parse_labelled_row(answer[0]) is not None:
             answer, names = self._order_by_label(answer)
-            if self.format.labels is None:
-                self.format = replace(self.format, ordered=False)
+            if self.labels is None:
+                self.ordered = False
         classes = self._read_classes(answer, names) if len(answer) else None
         if classes is not None:
             return classes
@@ -103,19 +92,14 @@ class ScoreReader:
             raise self._mismatch(f"{table[bad[0]].tolist()} for the text {texts[bad[0]][:60]!r}", "finite numbers")
         if table.ndim == 1 or table.shape[1] == 1:
             table = self._expand_binary(table.reshape(-1), probe)
-        given = tuple(str(number) for number in range(table.shape[1])) if names is None else self._check_names(names)
-        known = given if self.format.labels is None else self.format.labels
+        given = tuple(map(str, range(table.shape[1]))) if names is None else self._check_names(names)
+        known = self.labels or given
         if names is not None and set(given) != set(known):
             raise self._mismatch(f"scores of {list_some(given)}", list_some(known))
-        if not len(known) == table.shape[1]:
+        if len(known) != table.shape[1]:
             raise self._mismatch(f"{table.shape[1]} scores for each text", f"one for each of {list_some(known)}")
-        self.format = replace(self.format, labels=known, classes=False)
-        place = {label: number for number, label in enumerate(given)}
-        return table if names is None else table[:, [place[label] for label in known]]
-
-    def complete(self, declared: Capabilities) -> Capabilities:
-        """Return what a model can do: what was declared, and what its answers have shown so far."""
-        return replace(declared, ordered=self.format.ordered, classes_only=bool(self.format.classes))
+        self.labels, self.classes = known, False
+        return table if names is None else table[:, [given.index(label) for label in known]]
 
     def _mismatch(self, found: str, expected: str) -> ValueError:
         return ValueError(f"{self.name} returned {found}; expected {expected}")
@@ -141,20 +125,19 @@ class ScoreReader:
 
     def _read_classes(self, answer: Any, names: Names) -> Floats | None:
         """Return (N, C) scores of an answer that is a predicted class for each text; None if it is something else."""
-        labels = self.format.labels
-        if labels is None and names is not None:
-            labels = self._check_names(names)
+        labels = self._check_names(names) if self.labels is None and names is not None else self.labels
         if all(isinstance(one, str) for one in answer):
             found = [str(one) for one in answer]
-        elif self.format.binary == "auto" and is_whole(answer):
-            by_name = labels is not None and all(re.fullmatch(r"-?\d+|False|True", label) for label in labels)
-            found = [str(one) if by_name or labels is None else name_class(one, labels) for one in answer]
-        elif self.format.classes:
+        elif self.binary == "auto" and is_whole(answer):
+            found = [str(one) for one in answer]
+            if labels is not None and not all(re.fullmatch(r"-?\d+|False|True", label) for label in labels):
+                found = [labels[int(one)] if 0 <= one < len(labels) else str(one) for one in answer]
+        elif self.classes:
             raise self._mismatch(f"{self.secrets.quote(answer[0])} for a text", "a class, as in earlier answers")
         else:
             return None
         said = f"{self.secrets.quote(answer[0])} for a text, which looks like a predicted class"
-        if self.format.classes is False:
+        if self.classes is False:
             raise self._mismatch(said, "scores, as in earlier answers")
         if labels is None:
             raise self._mismatch(
@@ -165,25 +148,24 @@ class ScoreReader:
         strange = next((one for one in found if one not in labels), None)
         if strange is not None:
             raise self._mismatch(f"{self.secrets.quote(strange)} for a text", f"one of the classes {list_some(labels)}")
-        self.format = replace(self.format, labels=labels, classes=True)
+        self.labels, self.classes = labels, True
         return np.array([[float(one == label) for label in labels] for one in found])
 
     def _expand_binary(self, values: Floats, probe: bool) -> Floats:
-        labels, kind = self.format.labels, self.format.binary
-        if labels is not None and len(labels) != 2:
-            raise self._mismatch("a single score for each text", f"one for each of {list_some(labels)}")
+        if self.labels is not None and len(self.labels) != 2:
+            raise self._mismatch("a single score for each text", f"one for each of {list_some(self.labels)}")
         outside = values[(values < -ROUNDING) | (values > 1 + ROUNDING)]
+        kind = self.binary
         if kind == "auto":
             kind = "logit" if len(outside) else "probability"
             # A probe's logit may well lie between 0 and 1.
-            if not (probe and kind == "probability"):
-                self.format = replace(self.format, binary=kind)
+            if not probe or kind == "logit":
+                self.binary = kind
         if kind == "logit":
             return np.stack([-values / 2, values / 2], axis=1)
         if len(outside):
-            expected = "a probability between 0 and 1, as in earlier answers; for logits, say so "
-            expected += f"({self.declared.format('binary')})"
-            raise self._mismatch(f"{outside[0]:g}", expected)
+            way_out = f"for logits, say so ({self.declared.format('binary')})"
+            raise self._mismatch(f"{outside[0]:g}", f"a probability between 0 and 1, as in earlier answers; {way_out}")
         return np.stack([1 - values, values], axis=1).clip(0, 1)
 
     def _order_by_label(self, answer: Sequence[Any]) -> tuple[list[list[Any]], list[str]]:
@@ -200,8 +182,28 @@ class ScoreReader:
         return [[row[label] for label in names] for row in rows], names
 
 
-def count(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
+class AnsweringVictim(Victim):
+    """A victim whose answers may have any form that its `ScoreReader` reads, and settle what its classes are."""
+
+    score_reader: ScoreReader
+    declared: Capabilities
+
+    def ask(self, texts: list[str], probe: bool = False) -> Floats:
+        """Ask the model about texts in one call, and return (N, C) scores. probe: see `ScoreReader.read`."""
+        raise NotImplementedError
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """What it can do: what was declared, and what its answers have shown so far."""
+        reader = self.score_reader
+        return replace(self.declared, ordered=reader.ordered, classes_only=bool(reader.classes))
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the classes. If nothing has named them yet, the model is asked once to count them."""
+        if self.score_reader.labels is None:
+            self.ask([PROBE], probe=True)
+        return self.score_reader.labels or ()
 
 
 def to_plain(answer: Any) -> Any:
@@ -227,27 +229,21 @@ def is_whole(answer: Any) -> bool:
     return table.ndim == 1 and table.dtype.kind in "iub"
 
 
-def name_class(number: Any, labels: Sequence[str]) -> str:
-    """Return the name of a class by its number; a number that is none of a class is returned as it is.
-
-    >>> name_class(True, ["bad", "good"]), name_class(2, ["bad", "good"])
-    ('good', '2')
-    """
-    return labels[int(number)] if 0 <= number < len(labels) else str(number)
-
-
 def parse_labelled_row(row: Any) -> dict[str, Any] | None:
-    """Return {label: score} of a row that is such a mapping or a list of {"label": …, "score": …}; otherwise None.
+    """Return {class: score} of such a mapping, or of objects with one string and one number each; otherwise None.
 
     >>> parse_labelled_row([{"label": "pos", "score": 0.9}, {"label": "neg", "score": 0.1}])
     {'pos': 0.9, 'neg': 0.1}
     """
     if isinstance(row, Mapping):
         return {str(label): score for label, score in row.items()}
-    if (
-        isinstance(row, list)
-        and row
-        and all(isinstance(one, Mapping) and {"label", "score"} <= set(one) for one in row)
-    ):
-        return {str(one["label"]): one["score"] for one in row}
-    return None
+    pairs = [parse_named_score(one) for one in row] if isinstance(row, list) else []
+    return dict(pairs) if pairs and None not in pairs else None  # type: ignore[arg-type]
+
+
+def parse_named_score(entry: Any) -> tuple[str, Any] | None:
+    """Return the class and the score of an object with one string and one number; None for anything else."""
+    values = list(entry.values()) if isinstance(entry, Mapping) else []
+    names = [value for value in values if isinstance(value, str)]
+    numbers = [value for value in values if isinstance(value, SupportsFloat) and not isinstance(value, bool)]
+    return (names[0], numbers[0]) if len(names) == len(numbers) == 1 else None

@@ -84,23 +84,22 @@ class Surrogate:
     @classmethod
     def parse(cls, content: bytes, name: str) -> Surrogate:
         """Read what `to_bytes` wrote. name: of the file, for messages."""
+        width = load_packaged_vectors().width
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 words = tuple(map(str, file["words"].tolist()))
                 own, by_vector, numbers = (file[key].astype(np.float64) for key in ("own", "by_vector", "numbers"))
+            spread, correlation, queries, labels = numbers.tolist()
+            sound = own.shape == (len(words), by_vector.shape[1]) and by_vector.shape == (width, by_vector.shape[1])
+            if not (sound and np.isfinite(own).all() and np.isfinite(by_vector).all()):
+                raise ValueError("the parts do not fit together")
+            known = None if np.isnan(correlation) else correlation
+            return cls(words, own, by_vector, spread, known, int(queries), bool(labels))
         except Exception:  # what zip files and headers raise when they are damaged is a long list
             raise ValueError(
-                f"{name} is not a surrogate; give a surrogate.npz that a run has kept, auto or none"
+                f"{name} is not a surrogate of this version, or damaged; give a surrogate.npz that a run has kept, "
+                "auto or none"
             ) from None
-        finite = all(np.isfinite(one).all() for one in (own, by_vector))
-        fits = (
-            finite and own.ndim == by_vector.ndim == 2 and own.shape[1] == by_vector.shape[1] and numbers.shape == (4,)
-        )
-        if not fits or len(own) != len(words) or len(by_vector) != load_packaged_vectors().width:
-            raise ValueError(f"{name} is damaged, or of another version; learn it again (surrogate auto)")
-        spread, correlation, queries, labels = numbers.tolist()
-        known = None if np.isnan(correlation) else correlation
-        return cls(words, own, by_vector, spread, known, int(queries), bool(labels))
 
     @classmethod
     def learn(cls, texts: Sequence[str], scores: Floats, groups: Ints | None = None) -> Surrogate:
@@ -114,7 +113,11 @@ class Surrogate:
         if not words or len(texts) < 2:
             classes = scores.shape[1]
             return cls((), np.zeros((0, classes)), np.zeros((vectors.width, classes)), 1.0, None, len(texts))
-        shares = _count_words(read, words)
+        number = {word: at for at, word in enumerate(words)}
+        shares = np.zeros((len(read), len(words)))  # (N, W) that each word has of each text
+        for row, text in enumerate(read):
+            for word in text:
+                shares[row, number[word]] += 1 / len(text)
         means = shares @ look_up(vectors, words)
         # Words and vectors shall explain as much.
         scale = float((shares**2).sum() / max((means**2).sum(), 1e-12))
@@ -158,38 +161,25 @@ def look_up(vectors: WordVectors, words: Sequence[str]) -> Floats:
     return found
 
 
-def _count_words(texts: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:
-    """(N, W) the share of each text that each word has."""
-    number = {word: at for at, word in enumerate(words)}
-    found = np.zeros((len(texts), len(words)))
-    for row, text in enumerate(texts):
-        for word in text:
-            found[row, number[word]] += 1 / len(text)
-    return found
-
-
 def _fit_ridge(kernel: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     """Weights (N, C) of kernel ridge regression with the penalty that predicts left-out rows best, and those errors."""
     values, basis = np.linalg.eigh(kernel)
     values = np.maximum(values, 0.0)
     inside = basis.T @ wanted
-    best: tuple[float, Floats, Floats] | None = None
+    found = []
     for penalty in PENALTIES * max(float(values.mean()), 1e-12):
         inverse = 1 / (values + penalty)
         weights = basis @ (inverse[:, None] * inside)
         # The error of a row when it is left out, in closed form.
         missed = weights / ((basis**2) @ inverse)[:, None]
-        error = float((missed**2).mean())
-        if best is None or error < best[0]:
-            best = error, weights, missed
-    assert best is not None
-    return best[1], best[2]
+        found.append((float((missed**2).mean()), weights, missed))
+    return min(found, key=lambda one: one[0])[1:]
 
 
 def _correlate(true: Floats, predicted: Floats, groups: Ints) -> float | None:
     """Rank correlation of true and predicted differences from the original of each group, over all classes."""
-    first = {int(group): row for row, group in reversed(list(enumerate(groups.tolist())))}
-    base = np.array([first[group] for group in groups.tolist()])
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    base = first[group]
     rows = np.flatnonzero(base != np.arange(len(groups)))
     if len(rows) < 10:
         return None

@@ -218,8 +218,9 @@ class TextOracle:
         return self.objective.value(compute_scores(self.victim, self._write_without(problems, positions)), problems)
 
     def cost(self, request: Request) -> tuple[Ints, Ints]:
-        """One forward pass per row, except rows that the victim answers from memory."""
-        forwards, backwards = np.ones(len(request), dtype=np.int64), np.zeros(len(request), dtype=np.int64)
+        """A forward pass per row, and for a gradient a backward pass; nothing for what the victim remembers."""
+        forwards = np.ones(len(request), dtype=np.int64)
+        backwards = np.full_like(forwards, request.kind == "relaxed")
         if self.victim.capabilities.has_memory:
             if request.choices is not None:
                 texts = self._write(request.problems, request.choices)
@@ -258,13 +259,12 @@ def find_bad_rows(victim: Victim, texts: Sequence[str], found: Floats) -> dict[i
 
 def check_distinct(names: Sequence[str], owner: str) -> None:
     """Raise ValueError if two classes have the same name, blanks aside, so that a label could mean either."""
-    seen: dict[str, int] = {}
-    for number, name in enumerate(names):
-        first = seen.setdefault(name.strip(), number)
+    stripped = [name.strip() for name in names]
+    for number, name in enumerate(stripped):
+        first = stripped.index(name)
         if first != number:
             raise ValueError(
-                f"the classes {first} and {number} of {owner} are both called {name.strip()[:60]!r}; give each a name "
-                "of its own"
+                f"the classes {first} and {number} of {owner} are both called {name[:60]!r}; give them two names"
             )
 
 

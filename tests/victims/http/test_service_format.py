@@ -98,16 +98,16 @@ def test_a_service_that_takes_one_text_is_asked_one_by_one(form, serve):
     np.testing.assert_allclose(found, wanted)
 
 
-# A wrong path, and what the message names: where it ends, and what is there.
+# A wrong path, and what the message names: the step that is not there, and what is.
 WRONG = {
     "predictions[].scores": ("'predictions'", "'outputs', 'model'"),
-    "outputs[].score": ("'outputs[]'", "'logits'"),
-    "outputs[].logits.x": ("'outputs[].logits'", "a list of 2"),
-    "model[]": ("'model'", "'m'"),
-    "outputs[7]": ("'outputs'", "a list of 3"),
-    "[]": ("the answer", "'outputs', 'model'"),
-    "few[].logits": ("'few'", "1 entries for 3 texts"),
-    "named[].classes[].confidence": ("'named[].classes'", "names"),
+    "outputs[].score": ("'score'", "'logits'"),
+    "outputs[].logits.x": ("'x'", "[1.0, 0.5]"),
+    "model[]": ("'m'", "list"),
+    "outputs[7]": ("7 in", "'logits'"),
+    "[]": ("'outputs', 'model'", "list"),
+    "few[].logits": ("1 entries for 3 texts",),
+    "named[].classes[].confidence": ("names",),
 }
 
 

@@ -180,15 +180,12 @@ def test_wrong_descriptions_are_answered_in_one_sentence(given, named, status, d
     assert "v.skops" in other.stderr
 
 
-def test_a_service_of_predicted_classes_is_attacked_with_declared_labels(serve, data):
+def test_a_service_of_predicted_classes_needs_labels(serve, data):
     with serve(lambda r: {"p": ["bad" if "awful" in t.lower() else "good" for t in r["texts"]]}) as service:
         refused = run("predict", service.url, "d.jsonl", "--service", "answer=p")
-        assert refused.exit_code == 1
-        assert "--service labels=" in refused.stderr
-        line = ["--service", "answer=p", "--service", "labels=bad,good", "--words", "1", "--json"]
-        done = run("attack", service.url, "d.jsonl", *line)
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["solvers"]["disco"]["original_accuracy"] == 1.0
+        done = run("predict", service.url, "d.jsonl", "--service", "answer=p", "--service", "labels=bad,good")
+    assert (refused.exit_code, done.exit_code) == (1, 0), done.output
+    assert "--service labels=" in refused.stderr
 
 
 def test_a_service_loses_little_when_it_stops():

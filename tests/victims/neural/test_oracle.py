@@ -19,11 +19,11 @@ def make_oracle(kind, seed, problems=4, positions=6, classes=CLASSES, goal="unta
     import torch
 
     from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.oracle import BoundedWordOracle
+    from discotext.victims.neural.victim import BoundedWordOracle, NeuralVictim, Vocabulary
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    network = Network(Shape(kind, classes, WIDTH, hidden=12)).eval().requires_grad_(False)
+    network = Network(Shape(kind, classes, WIDTH, hidden=12))
     network.norm.running_mean.normal_()
     network.norm.running_var.uniform_(0.2, 2)
     network.norm.weight.data.normal_()
@@ -36,7 +36,8 @@ def make_oracle(kind, seed, problems=4, positions=6, classes=CLASSES, goal="unta
     table = torch.randn(WORDS, WIDTH)
     ids = rng.integers(WORDS, size=batch.candidates)
     objective = {"untargeted": Untargeted, "targeted": Targeted}[goal](rng.integers(classes, size=problems))
-    return batch, BoundedWordOracle(batch, ids, table, network, objective, lambda rows: np.empty(0))
+    victim = NeuralVictim(network, Vocabulary(list(map(str, range(WORDS - 1)))), table, range(classes))
+    return batch, BoundedWordOracle(batch, ids, victim, objective)
 
 
 @pytest.mark.parametrize("kind", ["dan", "wcnn"])

@@ -19,64 +19,45 @@ from discotext.cli import cli  # noqa: E402
 from discotext.core import check_oracle  # noqa: E402
 from discotext.core.objectives import Targeted, Untargeted  # noqa: E402
 from discotext.data.examples import Examples  # noqa: E402
-from discotext.solvers import Disco, Exact  # noqa: E402
+from discotext.solvers import Disco  # noqa: E402
 from discotext.text import Space  # noqa: E402
 from discotext.text.sources import SynonymList  # noqa: E402
 from discotext.text.vectors import WordVectors, load_packaged_vectors  # noqa: E402
-from discotext.victims.neural.networks import KINDS, POOLS, Network, Shape  # noqa: E402
+from discotext.victims.neural.networks import KINDS, Network, Shape  # noqa: E402
 from discotext.victims.neural.training import (  # noqa: E402
     TrainingSettings,
     train,
     train_victim,
 )
 from discotext.victims.neural.victim import (  # noqa: E402
-    NeuralVictim,
-    Vocabulary,
     build_vocabulary,
     load_neural,
 )
 from discotext.victims.victim import TextOracle  # noqa: E402
+from tests.victims.toys import SHAPES, tiny_network  # noqa: E402
 
-WORDS = "good great fine bad poor awful film movie story plot the a was is it very boring dull fun".split()
-TEXTS = ["The film was very good", "a dull, boring movie <br /> it is bad", "Fun", "", "10/10 unheard-of words"]
-SHAPES = [(kind, "max") for kind in KINDS] + [("lstm", "last"), ("lstm", "mean"), ("rnn", "last")]
+TEXTS = ["The film was good", "a dull, weak film <br /> it is bad", "Music", "", "10/10 unheard-of words"]
 
 
-def tiny(kind="lstm", pool="max", classes=3, seed=0, dtype=torch.float32):
-    torch.manual_seed(seed)
-    network = Network(Shape(kind, classes, 8, hidden=12, pool=pool))
-    # As after training: statistics that are not those of the start.
-    network.norm.running_mean.normal_()
-    network.norm.running_var.uniform_(0.5, 2)
-    table = torch.randn(len(WORDS) + 1, 8)
-    return NeuralVictim(network.to(dtype), Vocabulary(WORDS), table.to(dtype), [f"c{i}" for i in range(classes)])
+def tiny(kind="lstm", pool="max"):
+    return tiny_network(kind, pool, classes=3)
 
 
 def space(texts=TEXTS):
     lists = {
         "good": ["great", "fine"],
         "bad": ["poor", "awful"],
-        "film": ["movie"],
-        "boring": ["dull"],
-        "fun": ["good"],
+        "film": ["story"],
+        "weak": ["dull"],
+        "music": ["good"],
     }
     return Space.of(texts, Candidates(SynonymList(lists), ()), share=0.5)
 
 
 @pytest.mark.parametrize(("kind", "pool"), SHAPES)
-def test_scores_do_not_depend_on_the_others_in_the_call(kind, pool):
-    victim = tiny(kind, pool)
-    together = victim.scores(TEXTS * 3)
-    assert together.shape == (15, 3)
-    np.testing.assert_allclose(together[:5], together[5:10], atol=1e-6)
-    alone = np.concatenate([victim.scores([text]) for text in TEXTS])
-    np.testing.assert_allclose(together[:5], alone, atol=1e-5)
-    assert victim.scores([]).shape == (0, 3)
-
-
-@pytest.mark.parametrize(("kind", "pool"), SHAPES)
 def test_strings_and_rows_lead_to_the_same_scores_and_the_laws_hold(kind, pool):
-    victim = tiny(kind, pool, dtype=torch.float64)
+    victim = tiny(kind, pool)
+    victim.network, victim.table = victim.network.double(), victim.table.double()
     where = space()
     labels = [0, 1, 2, 0, 1]
     for goal in (Untargeted(labels), Targeted(labels)):
@@ -97,32 +78,10 @@ def test_strings_and_rows_lead_to_the_same_scores_and_the_laws_hold(kind, pool):
         assert check_oracle(where.batch, by_rows).passed
 
 
-def test_a_network_never_looks_beyond_a_texts_end():
-    for kind, pool in SHAPES:
-        network = tiny(kind, pool).network
-        vectors = torch.randn(2, 9, 8)
-        vectors[0, 4:] = 0
-        vectors[1, 6:] = 0
-        lengths = torch.tensor([4, 6])
-        long = torch.cat([vectors, torch.zeros(2, 20, 8)], dim=1)
-        np.testing.assert_allclose(network(vectors, lengths), network(long, lengths), atol=1e-6)
-
-
-def test_a_victim_can_be_attacked_and_the_score_is_that_of_the_string():
-    victim, where = tiny(seed=3), space(TEXTS[:3])
-    labels = victim.scores(TEXTS[:3]).argmax(1)
-    goal = Untargeted(labels)
-    assert victim.capabilities.gradients
-    for solver in (Disco(), Exact()):
-        for number, found in enumerate(solve(where.batch, victim.oracle(where, goal), solver, goal=None)):
-            text = where.text(number, found.choice)
-            assert goal.value(victim.scores([text]), np.array([number]))[0] == pytest.approx(found.score, abs=1e-5)
-
-
 def test_a_vocabulary_has_the_words_of_vectors_and_texts():
     vectors = WordVectors(["good", "film"], np.ones((2, 4), dtype=np.float32))
     vocabulary, table = build_vocabulary(["Good zork zork film", "once"], vectors, least=2, seed=0)
-    assert list(vocabulary) == ["good", "film", "zork"]
+    assert vocabulary.words == ["good", "film", "zork"]
     assert table.shape == (4, 4)
     assert not table[0].any()
     assert "Good" in vocabulary
@@ -229,13 +188,9 @@ def test_an_interrupt_keeps_the_best_so_far():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ValueError, match="choose"):
         TrainingSettings(**wrong)
-
-
-@pytest.mark.parametrize("wrong", [("gru", "max"), ("lstm", "min")])
-def test_shapes_that_are_not_there_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"lstm, wcnn|last, max"):
-        Shape(wrong[0], 2, 8, pool=wrong[1])
-    assert POOLS
+    for kind, pool in (("gru", "max"), ("lstm", "min")):
+        with pytest.raises(ValueError, match=r"lstm, wcnn|last, max"):
+            Shape(kind, 2, 8, pool=pool)
 
 
 # --- the folder
@@ -262,51 +217,48 @@ def test_a_victim_comes_back_from_its_folder(folder):
     assert {path.name for path in folder.iterdir()} == {"settings.json", "vocabulary.txt", "weights.safetensors"}
 
 
-def damage(folder, what):
+def rewrite(folder, change):
+    """Change the settings of a folder."""
     settings = json.loads((folder / "settings.json").read_text())
-    if what == "no settings":
-        (folder / "settings.json").unlink()
-    elif what == "no JSON":
-        (folder / "settings.json").write_text("{")
-    elif what == "foreign":
-        (folder / "settings.json").write_text('{"model_type": "bert"}')
-    elif what == "format":
-        (folder / "settings.json").write_text(json.dumps({**settings, "format": 99}))
-    elif what == "weights cut off":
-        path = folder / "weights.safetensors"
-        path.write_bytes(path.read_bytes()[:-100])
-    elif what == "weights missing":
-        (folder / "weights.safetensors").unlink()
-    elif what == "vocabulary":
-        (folder / "vocabulary.txt").write_text("other words")
-    elif isinstance(what, tuple):
-        settings["model"][what[0]] = what[1]
-        (folder / "settings.json").write_text(json.dumps(settings))
-    elif what == "weights of another kind":
-        content = b"not safetensors at all"
-        (folder / "weights.safetensors").write_bytes(content)
-        settings["sha256"]["weights.safetensors"] = hashlib.sha256(content).hexdigest()
-        (folder / "settings.json").write_text(json.dumps(settings))
+    change(settings)
+    (folder / "settings.json").write_text(json.dumps(settings))
 
 
-@pytest.mark.parametrize(
-    ("what", "named"),
-    [
-        ("no settings", "settings.json"),
-        ("no JSON", "JSON"),
-        ("foreign", "sha256"),
-        ("format", "99"),
-        ("weights cut off", "weights.safetensors"),
-        ("weights missing", "weights.safetensors"),
-        ("vocabulary", "vocabulary.txt"),
-        ("weights of another kind", "train it again"),
-        # Sizes that the weights do not have: no memory is taken for them.
-        *(((key, size), "train it again") for key in ("hidden", "width", "classes") for size in (13, 10**7)),
-    ],
-    ids=str,
-)
-def test_a_damaged_or_foreign_folder_raises_a_one_line_error(folder, what, named):
-    damage(folder, what)
+def shorten(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def replace_weights(folder):
+    content = b"not safetensors at all"
+    (folder / "weights.safetensors").write_bytes(content)
+    rewrite(folder, lambda found: found["sha256"].update({"weights.safetensors": hashlib.sha256(content).hexdigest()}))
+
+
+DAMAGES = {
+    "no settings": (lambda folder: (folder / "settings.json").unlink(), "settings.json"),
+    "no JSON": (lambda folder: (folder / "settings.json").write_text("{"), "JSON"),
+    "foreign": (lambda folder: (folder / "settings.json").write_text('{"model_type": "bert"}'), "sha256"),
+    "format": (lambda folder: rewrite(folder, lambda found: found.update(format=99)), "99"),
+    "weights cut off": (lambda folder: shorten(folder / "weights.safetensors"), "weights.safetensors"),
+    "weights missing": (lambda folder: (folder / "weights.safetensors").unlink(), "weights.safetensors"),
+    "vocabulary": (lambda folder: (folder / "vocabulary.txt").write_text("other words"), "vocabulary.txt"),
+    "weights of another kind": (replace_weights, "train it again"),
+}
+# Sizes that the weights do not have: no memory is taken for them.
+DAMAGES |= {
+    f"{key} {size}": (
+        lambda folder, key=key, size=size: rewrite(folder, lambda found: found["model"].update({key: size})),
+        "train it again",
+    )
+    for key in ("hidden", "width", "classes")
+    for size in (13, 10**7)
+}
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_damaged_or_foreign_folder_raises_a_one_line_error(folder, what):
+    damage, named = DAMAGES[what]
+    damage(folder)
     with pytest.raises(ValueError, match=named) as caught:
         load_neural(folder)
     assert "\n" not in str(caught.value)
@@ -385,19 +337,3 @@ def test_check_finds_a_trained_victim_fit(trained):
     assert done.exit_code == 0, report
     assert report["fit"]
     assert {one["name"] for one in report["findings"]} >= {"accuracy", "repeatable", "batches", "gradients", "mixtures"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["predict", "nowhere", "{folder}/toy.jsonl"], "'nowhere'"),
-        (["predict", "{folder}/v", "{folder}/nothing.csv"], "nothing.csv"),
-        (["train", "{folder}/toy.jsonl", "--out", "{folder}/w", "--test", "{folder}/toy.txt"], "toy.txt"),
-        (["check", "{folder}", "{folder}/toy.jsonl"], "settings.json"),
-    ],
-)
-def test_mistakes_end_in_a_one_line_error(trained, arguments, named):
-    done = discotext(*(argument.format(folder=trained[0]) for argument in arguments))
-    assert done.exit_code == 1
-    assert named in done.stderr
-    assert done.stderr.count("\n") == 1

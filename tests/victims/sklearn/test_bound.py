@@ -69,6 +69,13 @@ def fit(vectoriser, classifier, rng, classes, *middle):
     return SklearnVictim(make_pipeline(vectoriser, *middle, classifier).fit(texts, labels))
 
 
+def assert_like_enumeration(space, oracle, goal):
+    """Exact search says the same with bounds as without."""
+    plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
+    bounded = solve(space.batch, oracle, Exact(), goal=goal)
+    assert [(one.status, one.below) for one in bounded] == [(one.status, one.below) for one in plain]
+
+
 @pytest.mark.parametrize("vectoriser", VECTORISERS)
 def test_verdicts_are_those_of_enumeration(vectoriser):
     # Every other classifier with two classes, the rest with three; the next vectoriser the other way round.
@@ -83,10 +90,7 @@ def test_verdicts_are_those_of_enumeration(vectoriser):
         assert check_oracle(space.batch, oracle, seed=seed, rows=10).failures == ()
         truth = [one.score for one in solve(space.batch, oracle, Exact(bounds=False))]
         for goal in (np.quantile(truth, [0.3, 0.7]) + 1e-5).tolist():
-            plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
-            bounded = solve(space.batch, oracle, Exact(), goal=goal)
-            assert [one.status for one in bounded] == [one.status for one in plain]
-            assert [one.below for one in bounded] == [one.below for one in plain]
+            assert_like_enumeration(space, oracle, goal)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -121,8 +125,7 @@ def test_verdicts_after_steps_between_vectoriser_and_classifier_are_those_of_enu
     space = make_space(rng, make_texts(rng, 10))
     oracle = victim.oracle(space, Untargeted([0] * 10))
     assert can(oracle, BoundingOracle)
-    plain = solve(space.batch, oracle, Exact(bounds=False), goal=0.0)
-    assert [one.status for one in solve(space.batch, oracle, Exact(), goal=0.0)] == [one.status for one in plain]
+    assert_like_enumeration(space, oracle, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +147,7 @@ def test_what_is_not_understood_gets_no_bounds_or_right_ones(parts):
     assert ("no bounds" in victim.explain_bounds()) != can(oracle, BoundingOracle)
     if can(oracle, BoundingOracle):
         assert check_oracle(space.batch, oracle, rows=30).failures == ()
-    plain = solve(space.batch, oracle, Exact(bounds=False), goal=0.0)
-    assert [one.status for one in solve(space.batch, oracle, Exact(), goal=0.0)] == [one.status for one in plain]
+    assert_like_enumeration(space, oracle, 0.0)
 
 
 def test_a_token_that_crosses_the_edge_of_a_word_is_not_guessed():
@@ -153,8 +155,7 @@ def test_a_token_that_crosses_the_edge_of_a_word_is_not_guessed():
     victim = fit(TfidfVectorizer(), LogisticRegression(), rng, 2)
     space = make_space(rng, ["a good_cat sat", "_good dog", "good<br />cat and bad", "GOOD dog! good dog?"])
     oracle = victim.oracle(space, Untargeted([0, 1, 0, 1]))
-    plain = solve(space.batch, oracle, Exact(bounds=False), goal=0.0)
-    assert [one.status for one in solve(space.batch, oracle, Exact(), goal=0.0)] == [one.status for one in plain]
+    assert_like_enumeration(space, oracle, 0.0)
 
 
 def test_a_long_text_is_decided_by_few_bounds():
@@ -184,9 +185,7 @@ def test_words_without_a_token_between_neighbours_are_no_obstacle(seed):
     oracle = victim.oracle(space, Untargeted(rng.integers(2, size=len(space))))
     truth = np.array([one.score for one in solve(space.batch, oracle, Exact(bounds=False))])
     for goal in (np.quantile(truth, [0.2, 0.6]) + 1e-5).tolist():
-        plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
-        bounded = solve(space.batch, oracle, Exact(), goal=goal)
-        assert [(one.status, one.below) for one in bounded] == [(one.status, one.below) for one in plain]
+        assert_like_enumeration(space, oracle, goal)
 
 
 @pytest.mark.parametrize(

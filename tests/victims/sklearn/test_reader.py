@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from discotext.victims.sklearn.reader import find_vocabulary
+from discotext.victims.sklearn.model import find_vocabulary
 from discotext.victims.sklearn.victim import SklearnVictim
 
 GOOD = ["A good film", "good acting, Good story", "a fine film", "fine and good", "Great fun"] * 4

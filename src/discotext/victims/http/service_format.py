@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discotext.support.redaction import NO_SECRETS, Secrets
+from discotext.victims.score_reader import parse_named_score
 
 STEP = re.compile(r"(?:^|\.)(?P<key>[^.\[\]]+)|\[(?P<number>\d{0,9})\]")
 EACH = None  # the step `[]`
 # Fields under such names hold secrets: their values are not written down, and not quoted.
 SECRET = re.compile(r"key|token|secret|password|passwd|auth|credential", re.IGNORECASE)
-KEYS_SHOWN = 12
 Step = str | int | None
 
 
@@ -93,11 +93,8 @@ class ServiceFormat:
     def find_rows(self, answer: Any, count: int, secrets: Secrets = NO_SECRETS) -> Any:
         """Return what the path of the answer leads to, a row for each of `count` texts; PathError if there is none."""
         assert self.answer is not None
-        steps = parse_path(self.answer)
-        if self.one_by_one:
-            return [name_scores(_follow(answer, steps, 0, secrets, None))]
-        rows = _follow(answer, steps, 0, secrets, count)
-        return [name_scores(row) for row in rows] if isinstance(rows, list) else rows
+        found = _follow(answer, self.answer, parse_path(self.answer), secrets, None if self.one_by_one else count)
+        return [found] if self.one_by_one else found
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -125,72 +122,36 @@ def _put(body: Any, steps: tuple[Step, ...], value: Any, path: str) -> Any:
     return {**inside, str(first): _put(inside.get(str(first)), rest, value, path)}
 
 
-def _follow(found: Any, steps: tuple[Step, ...], begin: int, secrets: Secrets, count: int | None) -> Any:
-    """Return what steps lead to, from the one at `begin`. count: the entries of the first `[]`; None for any."""
+def _follow(found: Any, path: str, steps: tuple[Step, ...], secrets: Secrets, count: int | None) -> Any:
+    """Return what the steps of a path lead to. count: the entries of the first `[]`; None for any."""
 
-    def explain(found: str) -> PathError:
-        return PathError(f"the path {_write_path(steps)!r} does not lead to a row of scores for each text: {found}")
+    def explain(what: str) -> PathError:
+        return PathError(f"the path {path!r} does not lead to a row of scores for each text: {what}")
 
-    for at in range(begin, len(steps)):
-        step, where = steps[at], repr(_write_path(steps[:at])) if at else "the answer"
+    for at, step in enumerate(steps):
         if step is EACH:
             if not isinstance(found, list):
-                raise explain(f"{where} is {describe(found, secrets)}, not a list")
+                raise explain(f"{describe(found, secrets)} is not a list")
             if count is not None and len(found) != count:
-                raise explain(f"{where} has {len(found)} entries for {count} texts")
-            if count is None and any(_read_named(one) for one in found):
+                raise explain(f"there are {len(found)} entries for {count} texts")
+            if count is None and any(parse_named_score(one) for one in found):
                 # Such entries are often sorted by score: without their names, columns would be mixed up.
-                raise explain(f"the entries of {where} have names, so end the path there, to have them read")
-            return [_follow(one, steps, at + 1, secrets, None) for one in found]
+                raise explain(f"{describe(found, secrets)} has names, so end the path there, to have them read")
+            return [_follow(one, path, steps[at + 1 :], secrets, None) for one in found]
         if isinstance(step, int):
             there = isinstance(found, list) and step < len(found)
         else:
             there = isinstance(found, dict) and step in found
         if not there:
-            raise explain(f"{where} has no {step!r}; it is {describe(found, secrets)}")
+            raise explain(f"there is no {step!r} in {describe(found, secrets)}")
         found = found[step]
     return found
 
 
-def _write_path(steps: tuple[Step, ...]) -> str:
-    """Write steps as a path, the reverse of `parse_path`.
-
-    >>> _write_path(("data", None, "scores", 0))
-    'data[].scores[0]'
-    """
-    parts = (f".{step}" if isinstance(step, str) else f"[{'' if step is EACH else step}]" for step in steps)
-    return "".join(parts).removeprefix(".")
-
-
 def describe(found: Any, secrets: Secrets = NO_SECRETS) -> str:
-    """Describe a value of an answer: an object by its keys, a list by its length.
+    """Describe a value of an answer: an object by its keys, of which paths are made.
 
     >>> describe({"outputs": [], "model": "m"}), describe([1, 2])
-    ("an object with the keys 'outputs', 'model'", 'a list of 2')
+    ("an object with the keys ['outputs', 'model']", '[1, 2]')
     """
-    if isinstance(found, dict) and found and not secrets.too_short:
-        keys = [secrets.quote(str(key)) for key in list(found)[:KEYS_SHOWN]]
-        more = f" and {len(found) - KEYS_SHOWN} more" if len(found) > KEYS_SHOWN else ""
-        return f"an object with the keys {', '.join(keys)}{more}"
-    return f"a list of {len(found)}" if isinstance(found, list) else secrets.quote(found)
-
-
-def _read_named(entry: Any) -> tuple[str, float] | None:
-    """Return the class and the score of an object with one string and one number; None for anything else."""
-    values = entry.values() if isinstance(entry, dict) else ()
-    names = [value for value in values if isinstance(value, str)]
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    return (names[0], numbers[0]) if len(names) == len(numbers) == 1 else None
-
-
-def name_scores(row: Any) -> Any:
-    """Return {class: score} for a row of objects that have one string and one number each; any other row as it is.
-
-    >>> name_scores([{"class": "good", "confidence": 0.9}, {"class": "bad", "confidence": 0.1}])
-    {'good': 0.9, 'bad': 0.1}
-    """
-    if not isinstance(row, list) or not row:
-        return row
-    named = [_read_named(one) for one in row]
-    found = {one[0]: one[1] for one in named if one is not None}
-    return found if len(found) == len(row) else row
+    return f"an object with the keys {secrets.quote(list(found))}" if isinstance(found, dict) else secrets.quote(found)

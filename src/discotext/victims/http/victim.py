@@ -27,20 +27,18 @@ from discotext.core.oracle import UnavailableError, UnsentError
 from discotext.support.plain_text import escape_unprintable
 from discotext.support.redaction import Secrets
 from discotext.version import __version__
-from discotext.victims.function import PROBE
 from discotext.victims.http.client import LARGEST_ERROR, TOKEN, Client
 from discotext.victims.http.service_format import PathError, ServiceFormat, describe
-from discotext.victims.score_reader import Binary, ScoreReader
-from discotext.victims.victim import Capabilities, Victim
+from discotext.victims.score_reader import AnsweringVictim, Binary, ScoreReader
+from discotext.victims.victim import Capabilities
 
-EXPECTED = '{"scores": [[…], …]}, or the path of the scores'
 WAY = "--service answer=PATH, or answer= of HttpVictim"
 DECLARED = "--service {0}=…, or {0}= of HttpVictim"  # where a user declares what answers leave open
 # All other headers that the user sets are treated as secrets.
 PUBLIC_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent")
 
 
-class HttpVictim(Victim):
+class HttpVictim(AnsweringVictim):
     """A service at an http or https address, as a victim.
 
     labels: the names of the classes; by default those that the answers name, or "0", "1", …
@@ -110,7 +108,7 @@ class HttpVictim(Victim):
         self.score_reader = ScoreReader(self.name, labels, binary, self.secrets, DECLARED)
         protocol = self.format.settings | ({} if binary == "auto" else {"binary": binary})
         # Small units: a query may be paid for, and those of an unfinished unit are lost.
-        self._declared = Capabilities(vocabulary=vocabulary, has_memory=True, protocol=protocol, chunk=16)
+        self.declared = Capabilities(vocabulary=vocabulary, has_memory=True, protocol=protocol, chunk=16)
         self._answers: dict[str, Floats] = {}
         self._has_scores = False
 
@@ -118,18 +116,6 @@ class HttpVictim(Victim):
     def spent(self) -> int:
         """The number of texts that were sent."""
         return self.client.spent
-
-    @property
-    def capabilities(self) -> Capabilities:  # type: ignore[override]
-        """What it can do, as far as its answers have shown."""
-        return self.score_reader.complete(self._declared)
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names of the classes. If nothing has named them yet, the service is asked once to count them."""
-        if self.score_reader.format.labels is None:
-            self._request([PROBE], probe=True)
-        return self.score_reader.format.labels or ()
 
     def scores(self, texts: Sequence[str]) -> Floats:
         if not len(texts):
@@ -140,7 +126,7 @@ class HttpVictim(Victim):
         for start in range(0, len(new), self.batch):
             part = new[start : start + self.batch]
             try:
-                rows = dict(zip(part, self._request(part), strict=True))
+                rows = dict(zip(part, self.ask(part), strict=True))
             except ValueError as error:
                 later = set(new[start + self.batch :])
                 unsent = [row for row, text in enumerate(texts) if text in later]
@@ -159,25 +145,21 @@ class HttpVictim(Victim):
             seen.add(text)
         return np.array(known, dtype=bool)
 
-    def _request(self, texts: list[str], probe: bool = False) -> Floats:
+    def ask(self, texts: list[str], probe: bool = False) -> Floats:
         body = self.client.post(self.format.write(texts), len(texts))
         try:
-            found = self._read_scores(self._parse(body), texts, probe)
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            said = self.secrets.quote(body[:LARGEST_ERROR].decode(errors="replace"))
+            raise ValueError(f"{self.name} returned {said}, which cannot be read as JSON; expected scores") from None
+        try:
+            found = self._read_scores(answer, texts, probe)
         except PathError as error:
             # Before any answer could be read, no other text will change that; later, this text may be the exception.
             kind = ValueError if self._has_scores else UnavailableError
             raise kind(f"{self.name}: {error}; give another path ({WAY})") from None
-        except RecursionError:
-            raise ValueError(f"{self.name} returned deeply nested JSON; expected a table of scores") from None
         self._has_scores = True
         return found
-
-    def _parse(self, body: bytes) -> Any:
-        try:
-            return json.loads(body)
-        except ValueError:
-            found = self.secrets.quote(body[:LARGEST_ERROR].decode(errors="replace"))
-            raise ValueError(f"{self.name} returned {found}, which is not valid JSON; expected scores") from None
 
     def _read_scores(self, answer: Any, texts: list[str], probe: bool) -> Floats:
         if self.format.answer is not None:
@@ -189,22 +171,22 @@ class HttpVictim(Victim):
                     f'{self.name} returned {self.secrets.quote(answer)}; expected {{"scores": [[…], …]}}, or the path '
                     f"of the scores ({WAY}): it is {describe(answer, self.secrets)}"
                 )
-            names, words = answer.get("labels"), answer.get("vocabulary")
-            if names is not None:
-                names = self._read_strings("labels", names)
-            if words is not None and self._declared.vocabulary is None:
-                self._declared = replace(self._declared, vocabulary=self._read_strings("vocabulary", words))
+            names = self._read_strings(answer, "labels")
+            words = self._read_strings(answer, "vocabulary")
+            if words is not None and self.declared.vocabulary is None:
+                self.declared = replace(self.declared, vocabulary=words)
             answer = answer["scores"]
         is_table = isinstance(answer, list) and len(answer) == 1 and isinstance(answer[0], list)
         if self.format.one_by_one and not is_table:
             answer = [answer]
         return self.score_reader.read(answer, texts, names, probe)
 
-    def _read_strings(self, what: str, given: Any) -> list[str]:
-        """Return a list of names from the service, safe to print."""
-        if not isinstance(given, list):
-            raise ValueError(f"{self.name} returned the {what} {self.secrets.quote(given)}; expected a list of names")
-        return [self.secrets.hide(escape_unprintable(str(one))) for one in given]
+    def _read_strings(self, answer: dict[str, Any], key: str) -> list[str] | None:
+        """Return a list of names from the service, safe to print; None if there is none."""
+        given = answer.get(key)
+        if given is not None and not isinstance(given, list):
+            raise ValueError(f"{self.name} returned the {key} {self.secrets.quote(given)}; expected a list of names")
+        return None if given is None else [self.secrets.hide(escape_unprintable(str(one))) for one in given]
 
 
 def read_token() -> dict[str, str]:

@@ -64,12 +64,8 @@ def choose_words(
     gains = torch.einsum("bnkd,bnd->bnk", new, gradient) - (old * gradient).sum(-1, keepdim=True)
     gains = gains.masked_fill(options == 0, -torch.inf)
     best, which = gains.max(dim=2)
-    budgets = torch.tensor([compute_budget(int(length), share) for length in lengths.tolist()], device=ids.device)
-    order = best.argsort(dim=1, descending=True)
-    rank = torch.empty_like(order).scatter_(1, order, torch.arange(ids.shape[1], device=ids.device).expand_as(order))
-    changed = (rank < budgets[:, None]) & (best > 0)
     chosen = options.gather(2, which[..., None]).squeeze(2)
-    return torch.where(changed, chosen, ids)
+    return torch.where(choose_positions(best, lengths, share) & (best > 0), chosen, ids)
 
 
 def mix_words(
@@ -86,11 +82,15 @@ def mix_words(
     drawn = torch.from_numpy(rng.exponential(size=tuple(allowed.shape))).to(table) * allowed
     words = torch.cat([ids.unsqueeze(-1), options], dim=2)
     mixed = torch.einsum("bnk,bnkd->bnd", drawn / drawn.sum(2, keepdim=True), nn.functional.embedding(words, table))
-    budgets = torch.tensor([compute_budget(int(length), share) for length in lengths.tolist()], device=ids.device)
-    order = torch.from_numpy(rng.random(tuple(ids.shape))).to(table)
-    order = order + (~allowed[..., 1:].any(2)).to(table)  # words without a candidate come last
-    chosen = order.argsort(1).argsort(1) < budgets[:, None]
-    return torch.where(chosen.unsqueeze(-1), mixed, vectors)
+    worth = -torch.from_numpy(rng.random(tuple(ids.shape))).to(table)
+    worth = worth - (~allowed[..., 1:].any(2)).to(table)  # words without a candidate come last
+    return torch.where(choose_positions(worth, lengths, share).unsqueeze(-1), mixed, vectors)
+
+
+def choose_positions(worth: Tensor, lengths: Tensor, share: float) -> Tensor:
+    """(B, n) the positions of each text that are worth most, as many as may change."""
+    budgets = torch.tensor([compute_budget(int(length), share) for length in lengths.tolist()], device=worth.device)
+    return worth.argsort(dim=1, descending=True).argsort(1) < budgets[:, None]
 
 
 def pad_options(options: Sequence[Ints], width: int) -> Tensor:

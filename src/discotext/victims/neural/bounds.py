@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from torch.nn import ModuleList
@@ -69,23 +68,6 @@ class ChoiceSet:
         return np.asarray(best[self.forced].sum(axis=0) + chosen.sum(axis=0))
 
 
-class NetworkBound(Protocol):
-    """Bounds differences of class scores by sums over positions.
-
-    axis: the axis of the candidates in the arrays that `project` returns.
-    """
-
-    axis: int
-
-    def project(self, vectors: Floats, length: int) -> Projected:
-        """Return what candidates (K, d) of a text of `length` words give to the first layer."""
-        ...
-
-    def bound(self, choices: ChoiceSet, projected: Projected, pieces: Floats) -> AdditiveBound:
-        """Return the bound of pieces (P, C) for a set of choices. projected: what its candidates give."""
-        ...
-
-
 def fold_last(network: Network, pieces: Floats) -> tuple[Floats, Floats]:
     """Return weights (P, H) and biases (P,) from a text's representation to differences of class scores."""
     norm = network.norm
@@ -111,7 +93,7 @@ class AveragingBound:
     et al. 2018). What is left is linear in the vectors.
     """
 
-    axis = 0
+    axis = 0  # of the candidates in the arrays that `project` returns
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -122,6 +104,7 @@ class AveragingBound:
         return [vectors @ self.first[0].T / max(length, 1)]
 
     def bound(self, choices: ChoiceSet, projected: Projected, pieces: Floats) -> AdditiveBound:
+        """Return the bound of pieces (P, C) for a set of choices. projected: what its candidates give."""
         (_, bias), (weight2, bias2) = self.first, self.second
         given = projected[0]
         start = given[choices.base].sum(axis=0) + bias
@@ -264,4 +247,5 @@ class Responses:
         return np.maximum(rises, 0.0), np.clip(falls, 0.0, self.largest - kept)
 
 
+NetworkBound = AveragingBound | ConvolutionBound
 BOUNDS: dict[str, Callable[[Network], NetworkBound]] = {"dan": AveragingBound, "wcnn": ConvolutionBound}

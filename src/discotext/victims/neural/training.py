@@ -178,6 +178,7 @@ def train(
     def make_victim() -> NeuralVictim:
         return NeuralVictim(network, vocabulary, table.weight.detach().half().to(table.weight), examples.names)
 
+    trained = nn.ModuleDict({"network": network} | ({"table": table} if settings.tune_vectors else {}))
     best: dict[str, Tensor] = {}
     try:
         with flush_denormals(), limit_threads():
@@ -192,7 +193,7 @@ def train(
                 state.history.append({"epoch": state.epoch, "loss": state.loss, "validation_accuracy": accuracy})
                 if not best or accuracy > state.best:
                     state.best, idle = accuracy, 0
-                    best = {name: value.clone() for name, value in _collect_weights(network, table).items()}
+                    best = {name: value.clone() for name, value in trained.state_dict().items()}
                 else:
                     idle += 1
                 if idle == settings.patience:
@@ -201,7 +202,8 @@ def train(
         if not best:
             raise
         state.interrupted = True
-    _restore(network.float(), table.float(), best)
+    table.float()
+    trained.float().load_state_dict(best)
     made = make_victim()
     made.settings = {
         "training": asdict(settings),
@@ -222,19 +224,6 @@ def _initialise(module: nn.Module) -> None:
     """Initialise a layer in its present precision: in single precision, the last digit depends on the processor."""
     if isinstance(module, nn.RNNBase | nn.Linear | nn.Conv1d):
         module.reset_parameters()
-
-
-def _collect_weights(network: Network, table: nn.Embedding) -> dict[str, Tensor]:
-    """Return what training changes; the table of vectors only if it is tuned."""
-    found = dict(network.state_dict())
-    return found | {"table": table.weight.detach()} if table.weight.requires_grad else found
-
-
-def _restore(network: Network, table: nn.Embedding, weights: dict[str, Tensor]) -> None:
-    weights = dict(weights)
-    if "table" in weights:
-        table.weight.data.copy_(weights.pop("table"))
-    network.load_state_dict(weights)
 
 
 def _run_epochs(
@@ -264,17 +253,14 @@ def _run_epochs(
         network.train().requires_grad_(True)
         for numbers in _make_batches(rows, settings.batch, rng):
             ids, lengths = pad([rows[number] for number in numbers], device)
-            mask, wanted = (
-                mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table.weight),
-                targets[numbers].to(device),
-            )
+            mask = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table.weight)
+            wanted = targets[numbers].to(device)
             vectors = table(ids) * mask
             for one in optimisers:
                 one.zero_grad()
             # The gradient by the vectors is a by-product of that by the weights: an adversarial epoch costs about two.
             if options is not None:
-                vectors = vectors if vectors.requires_grad else vectors.requires_grad_()
-                vectors.retain_grad()
+                vectors.requires_grad_().retain_grad()
             loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
             ((1 - settings.adversarial) * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
             if options is not None:
@@ -283,16 +269,15 @@ def _run_epochs(
                 if settings.inner == "interval":
                     # Boxes grow in the first half of training, as published; at full size from the start it diverges.
                     size = min(1.0, 2 * state.step / state.steps)
-                    boxes = make_boxes(table(ids), ids, padded, table.weight, size)
-                    low, high = (one * mask for one in boxes)
+                    low, high = (one * mask for one in make_boxes(table(ids), ids, padded, table.weight, size))
                     worst = bound_logits(network, low, high, lengths, wanted)
-                    worse = nn.functional.cross_entropy(worst, wanted)
                 elif settings.inner == "mixture":
                     mixed = mix_words(ids, lengths, padded, table.weight, settings.share, rng)
-                    worse = nn.functional.cross_entropy(network(mixed * mask, lengths), wanted)
+                    worst = network(mixed * mask, lengths)
                 else:
                     exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
-                    worse = nn.functional.cross_entropy(network(table(exchanged) * mask, lengths), wanted)
+                    worst = network(table(exchanged) * mask, lengths)
+                worse = nn.functional.cross_entropy(worst, wanted)
                 (settings.adversarial * worse).backward()  # type: ignore[no-untyped-call, unused-ignore]
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             for one, schedule in zip(optimisers, schedules, strict=True):
@@ -415,11 +400,8 @@ def load_default_vectors(packaged: bool = False) -> tuple[WordVectors, str]:
     These are GloVe vectors in the data folder, or else those in the package. packaged: always the latter.
     """
     folder = None if packaged else os.environ.get("DISCOTEXT_DATA")
-    found = (
-        sorted(path for ending in VECTOR_FORMATS for path in Path(folder, "vectors").glob(f"glove*100d*{ending}"))
-        if folder
-        else []
-    )
+    endings = VECTOR_FORMATS if folder else ()
+    found = sorted(path for ending in endings for path in Path(str(folder), "vectors").glob(f"glove*100d*{ending}"))
     if found:
         return WordVectors.read(found[0]), found[0].name
     return load_packaged_vectors(), "discotext (GloVe, counter-fitted)"

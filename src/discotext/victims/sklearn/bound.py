@@ -146,7 +146,13 @@ class View:
         self.left = max(budget - self.made, 0)
         self.left_of = {right: left for left, (right, _) in text.pairs.items()}
         self.idf = self.block.factors[text.columns]
-        self.counts = self._count_base()
+        self.counts = text.fixed.copy()  # (F,) how often each feature occurs at the base
+        for candidate in self.base.tolist():
+            np.add.at(self.counts, text.own[candidate], 1)
+        for left, (right, _) in text.pairs.items():
+            feature = self._pair(int(self.base[left]), int(self.base[right]))
+            if feature >= 0:
+                self.counts[feature] += 1
         self._find_ranges()
 
     def _transform(self, counts: Floats) -> Floats:
@@ -159,17 +165,6 @@ class View:
     def _pair(self, left: int, right: int) -> int:
         """The feature that two candidates of neighbours make; −1 for none."""
         return int(self.text.pairs[int(self.position[left])][1][self._local(left), self._local(right)])
-
-    def _count_base(self) -> Floats:
-        """(F,) how often each feature occurs at the base."""
-        counts = self.text.fixed.copy()
-        for candidate in self.base.tolist():
-            np.add.at(counts, self.text.own[candidate], 1)
-        for left, (right, _) in self.text.pairs.items():
-            feature = self._pair(int(self.base[left]), int(self.base[right]))
-            if feature >= 0:
-                counts[feature] += 1
-        return counts
 
     def _beside(self, candidate: int) -> tuple[list[int], list[int]]:
         """The features that a candidate adds and takes away where all other positions are at their base."""

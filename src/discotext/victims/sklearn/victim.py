@@ -29,8 +29,7 @@ from discotext.text.space import Space
 from discotext.victims.folder import write_folder
 from discotext.victims.sklearn.bound import BoundedLinearOracle, find_obstacle
 from discotext.victims.sklearn.features import UnknownPartError
-from discotext.victims.sklearn.model import LinearModel, LinearOracle
-from discotext.victims.sklearn.reader import find_vocabulary, read_model, walk
+from discotext.victims.sklearn.model import LinearModel, LinearOracle, find_vocabulary, read_model
 from discotext.victims.victim import Capabilities, TextOracle, Victim
 
 CHECKED = 8  # texts of a search space on which a pipeline that was taken apart must give the pipeline's own scores
@@ -113,7 +112,7 @@ class SklearnVictim(Victim):
     def _model(self) -> LinearModel | str:
         """The pipeline taken apart, or why it cannot be."""
         try:
-            model = read_model(walk(self.pipeline))
+            model = read_model(self.pipeline)
             if self._agrees(model, make_probes(model), AGREES):
                 return model
             return "its scores are not those of its parts"
@@ -194,7 +193,10 @@ def load_sklearn(path: str | Path, trust: bool = False) -> SklearnVictim:
             f"Python, pass the pipeline: joblib.load({str(path)!r}))"
         )
     try:
-        pipeline = read_skops(path, trust) if path.suffix == ".skops" else read_pickle(path)
+        if path.suffix == ".skops":
+            pipeline = read_skops(path, trust)
+        else:
+            pipeline = require("joblib", "sklearn", f"reading {path}").load(path)
     except (ImportError, UntrustedError):
         raise
     except Exception as error:
@@ -205,8 +207,13 @@ def load_sklearn(path: str | Path, trust: bool = False) -> SklearnVictim:
 def read_skops(path: Path, trust: bool) -> Any:
     """Read a skops file. Without trust, unknown types and compression bombs are refused."""
     skops = require("skops.io", "sklearn", f"reading {path}")
-    if not trust:
-        check_unpacked_size(path)
+    with zipfile.ZipFile(path) as archive:
+        packed, unpacked = path.stat().st_size, sum(member.file_size for member in archive.infolist())
+    if unpacked > max(LARGEST_RATIO * packed, LARGEST_UNPACKED) and not trust:
+        raise UntrustedError(
+            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; pass --trust if you trust the source of "
+            "the file and have the memory"
+        )
     unknown = skops.get_untrusted_types(file=path)
     if unknown and not trust:
         raise UntrustedError(
@@ -214,20 +221,3 @@ def read_skops(path: Path, trust: bool) -> Any:
             "pass --trust if you trust the source of the file"
         )
     return skops.load(path, trusted=unknown)
-
-
-def check_unpacked_size(path: Path) -> None:
-    """Raise UntrustedError if a file would unpack to far more than its own size."""
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    packed = path.stat().st_size
-    if unpacked > max(LARGEST_RATIO * packed, LARGEST_UNPACKED):
-        raise UntrustedError(
-            f"{path} has {packed:,} bytes and would unpack to {unpacked:,}; pass --trust if you trust the source of "
-            "the file and have the memory"
-        )
-
-
-def read_pickle(path: Path) -> Any:
-    """Read a pickle or joblib file, which can execute code: only for files that the user trusts."""
-    return require("joblib", "sklearn", f"reading {path}").load(path)

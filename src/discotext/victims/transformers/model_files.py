@@ -20,6 +20,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 INDEX = "model.safetensors.index.json"
+PLAIN = re.compile(r"[^/\\\0:]+\.safetensors")  # no path separator, of this operating system or another
 LARGEST_JSON = 100_000_000  # bytes of a configuration, an index or a tokeniser
 MOST_GROWTH = 10_000  # how many times as long a tokeniser's replacements may make a text
 # A number under such a name counts the parts of a kind that a model has; each part has at least one tensor.
@@ -59,28 +60,17 @@ def find_weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a model; raise ValueError if some are missing or outside the folder."""
     if (folder / INDEX).is_file():
         named = read_json(folder / INDEX).get("weight_map")
-        if not isinstance(named, dict) or not named:
-            raise ValueError(f"its {INDEX} names no files")
-        for name in named.values():
-            # No path separator, of this operating system or another.
-            is_plain = isinstance(name, str) and not re.search(r"[/\\\0:]", name) and name.endswith(".safetensors")
-            if not is_plain:
-                raise ValueError(
-                    f"its {INDEX} names {str(name)[:80]!r}; expected .safetensors files in the same folder"
-                )
-        files = [folder / name for name in sorted(set(named.values()))]
-    else:
-        files = sorted(folder.glob("model*.safetensors"))
-    missing = next((file.name for file in files if not file.is_file()), None)
-    if missing is not None:
-        raise ValueError(f"its weights are incomplete: there is no file {missing}")
-    if not files and any(folder.glob("*.bin")):
-        raise ValueError(
-            "its weights are a pickle, which can execute code when it is loaded; load it where you trust it, and "
-            "save it again with save_pretrained, which writes safetensors"
-        )
+        names = set(map(str, named.values())) if isinstance(named, dict) and named else {str(named)}
+        strange = next((name for name in names if not PLAIN.fullmatch(name)), None)
+        if strange is not None:
+            raise ValueError(f"its {INDEX} names {strange[:80]!r}; expected .safetensors files in the same folder")
+        return [folder / name for name in sorted(names)]
+    files = sorted(folder.glob("model*.safetensors"))
     if not files:
-        raise ValueError("it contains no weights (no model.safetensors); give a folder written by save_pretrained")
+        raise ValueError(
+            "it contains no weights that are safe to load (no model.safetensors); save it again with save_pretrained, "
+            "which writes them"
+        )
     return files
 
 

@@ -185,9 +185,7 @@ class SubwordModel:
     @cached_property
     def reads_mixtures(self) -> bool:
         """Whether the model accepts vectors in place of tokens, with the same scores, and has gradients for them."""
-        if not (self.takes_vectors and self._accepts_vectors(["a"]) and self._accepts_vectors(["a b c d e f"])):
-            return False
-        return self._has_gradients()
+        return self.takes_vectors and self._accepts_vectors(["a"]) and self._accepts_vectors(["a b c d e f"])
 
     @cached_property
     def pads_mixtures(self) -> bool:
@@ -195,32 +193,21 @@ class SubwordModel:
         return not self.one_at_a_time and self._accepts_vectors(["a", "a b c d e f"])
 
     def _accepts_vectors(self, texts: Sequence[str]) -> bool:
-        """Return whether the model gives texts the same logits by their vectors as by their tokens."""
+        """Whether the model gives texts the same logits by their vectors as by their tokens, and finite gradients."""
         import torch
 
-        tokens = self.read(texts)
-        rows = np.arange(len(texts))
+        tokens, rows = self.read(texts), np.arange(len(texts))
         with torch.no_grad():
             expected = self.logits(tokens, rows)
-            try:
-                vectors = self.table[torch.from_numpy(tokens.ids).to(self.device)]
-                found = self.logits(tokens, rows, vectors)
-            except Exception:  # a model may reject vectors with any error
-                return False
-            return bool(torch.allclose(found, expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max())))
-
-    def _has_gradients(self) -> bool:
-        """Return whether a backward pass reaches the vectors, with finite gradients."""
-        import torch
-
-        tokens = self.read(["a b c d e f"])
-        vectors = self.table[torch.from_numpy(tokens.ids).to(self.device)].detach().clone().requires_grad_()
         try:
             with torch.enable_grad():
-                (gradient,) = torch.autograd.grad(self.logits(tokens, np.arange(1), vectors).sum(), vectors)
-        except Exception:  # quantised layers, for example, have no backward pass
+                vectors = self.table[torch.from_numpy(tokens.ids).to(self.device)].clone().requires_grad_()
+                found = self.logits(tokens, rows, vectors)
+                (gradient,) = torch.autograd.grad(found.sum(), vectors)
+        except Exception:  # a model may reject vectors with any error, and quantised layers have no backward pass
             return False
-        return bool(torch.isfinite(gradient).all())
+        same = torch.allclose(found, expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))
+        return same and bool(torch.isfinite(gradient).all())
 
 
 def concatenate(lists: Sequence[Sequence[int]]) -> Ints:

@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Choices, Floats, Ints, ranges, segment_argmax
+from discotext.core.arrays import Bools, Floats, Ints, ranges, segment_argmax
 from discotext.core.embedding import flush_denormals, to_numpy
 from discotext.core.objectives import Objective
 from discotext.core.problem import Batch
@@ -31,9 +30,6 @@ from discotext.text.space import Space
 from discotext.text.words import Words
 from discotext.victims.transformers.subword_model import SubwordModel, Tokens
 from discotext.victims.victim import TextOracle, Victim
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 CONTEXT = 32  # characters on each side of a candidate when it is tokenised: tokenisers look no further
 # A backward pass keeps the activations of the forward pass in memory, so a call gets fewer tokens.
@@ -54,25 +50,15 @@ class TokenMixtures:
     counts: Ints
 
 
-class SubwordOracle:
+class SubwordOracle(TextOracle):
     """The oracle of a subword victim: scores choices as real strings, and mixtures as mixtures of their pieces."""
 
     def __init__(self, victim: Victim, reader: SubwordModel, space: Space, objective: Objective) -> None:
-        self.reader, self.space, self.objective = reader, space, objective
+        super().__init__(victim, space, objective)
+        self.reader = reader
         # Scores may be in half precision; mixtures never are.
         self.exact_at_vertices = not reader.half
-        self._texts = TextOracle(victim, space, objective)
         self._pieces = CandidatePieces(reader, space)
-
-    @property
-    def batch(self) -> Batch:
-        return self.space.batch
-
-    def score(self, problems: Ints, choices: Choices) -> Floats:
-        return self._texts.score(problems, choices)
-
-    def without(self, problems: Ints, positions: Ints) -> Floats:
-        return self._texts.without(problems, positions)
 
     def relaxed(self, problems: Ints, alpha: Floats) -> tuple[Floats, Floats]:
         import torch
@@ -91,7 +77,15 @@ class SubwordOracle:
             entries = ranges(first_entry[at], mixtures.counts[at])
             leaf = self.reader.to_tensor(weights[entries]).requires_grad_()
             with torch.enable_grad(), flush_denormals():
-                vectors = self._embed(mixtures.pieces[entries], mixtures.counts[at], leaf)
+                counts = mixtures.counts[at]
+                # Each token's vector is the weighted sum of its pieces.
+                vectors = torch.nn.functional.embedding_bag(
+                    torch.from_numpy(mixtures.pieces[entries]).to(self.reader.table.device),
+                    self.reader.table,
+                    torch.from_numpy(np.cumsum(counts) - counts).to(self.reader.table.device),
+                    mode="sum",
+                    per_sample_weights=leaf,
+                )
                 logits = self.reader.logits(tokens, call, vectors)
                 found = to_numpy(logits)
                 by_score = self.reader.to_tensor(self.objective.gradient(found, problems[call]))
@@ -103,19 +97,6 @@ class SubwordOracle:
                 minlength=len(gradient),
             )
         return values, gradient[:-1]
-
-    def _embed(self, pieces: Ints, counts: Ints, weights: Tensor) -> Tensor:
-        """Return (T, d) the vector of every token: the weighted sum of its pieces."""
-        import torch
-
-        table = self.reader.table
-        return torch.nn.functional.embedding_bag(
-            torch.from_numpy(pieces).to(table.device),
-            table,
-            torch.from_numpy(np.cumsum(counts) - counts).to(table.device),
-            mode="sum",
-            per_sample_weights=weights,
-        )
 
     def _mix(self, problems: Ints, layout: Batch, top: Ints, tokens: Tokens, word: Ints) -> TokenMixtures:
         """Mix the pieces of all candidates into the tokens of the heaviest ones.

@@ -11,7 +11,7 @@ import functools
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from discotext.support.extras import require
 from discotext.support.plain_text import describe_error, escape_unprintable
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
-from discotext.victims.function import PROBE, FunctionVictim
+from discotext.victims.function import FunctionVictim
+from discotext.victims.score_reader import PROBE
 from discotext.victims.transformers.model_files import check_files, check_size
 from discotext.victims.transformers.subword_model import SubwordModel, choose_device
 from discotext.victims.transformers.subwords import SubwordOracle
@@ -66,36 +67,29 @@ class HuggingFaceVictim(Victim):
         if batch < 1:
             raise ValueError(f"batch is {batch}; choose 1 or more")
         device = choose_device(device)
-        if isinstance(model, str | Path):
-            name = str(model).removeprefix("hf:")
+        named = isinstance(model, str | Path)
+        name = str(model).removeprefix("hf:") if named else model.config._name_or_path or type(model).__name__
+        if named:
             model, tokeniser = load_model(name)
-            # Damage that loading does not notice shows in the first scores.
-            with explain_loading_errors(name):
-                self._set_up(name, model, tokeniser, device, batch, bool(half))
+        with explain_loading_errors(name) if named else nullcontext():
+            if tokeniser is None or not tokeniser.is_fast:
+                raise ValueError(
+                    f"{name!r} has no fast tokeniser; pass one, since only those report the characters of each token"
+                )
+            if model.config.problem_type in ("multi_label_classification", "regression"):
+                raise ValueError(
+                    f"{name!r} does not choose one class (problem_type of its config.json is "
+                    f"{model.config.problem_type}); choose a single-label classifier, or pass a function that makes "
+                    "one of its outputs"
+                )
+            self.name = f"hf:{name}"
+            names = [escape_unprintable(str(model.config.id2label.get(n, n))) for n in range(model.config.num_labels)]
+            check_distinct(names, f"{name!r} (id2label of its config.json)")
+            self.labels = tuple(names) if len(names) > 1 else (f"not {names[0]}", names[0])
+            self.reader = SubwordModel(model, tokeniser, device, batch, bool(half))
+            if named:
+                # Damage that loading does not notice shows in the first scores.
                 compute_scores(self, [PROBE, f"{PROBE} longer text"])
-        else:
-            self._set_up(
-                model.config._name_or_path or type(model).__name__, model, tokeniser, device, batch, bool(half)
-            )
-
-    def _set_up(self, name: str, model: Any, tokeniser: Any, device: str | None, batch: int, half: bool) -> None:
-        if tokeniser is None or not tokeniser.is_fast:
-            raise ValueError(
-                f"{name!r} has no fast tokeniser; pass one, since only those report the characters of each token"
-            )
-        if model.config.problem_type in ("multi_label_classification", "regression"):
-            raise ValueError(
-                f"{name!r} does not choose one class (problem_type of its config.json is {model.config.problem_type}); "
-                "choose a single-label classifier, or pass a function that makes one of its outputs"
-            )
-        self.name = f"hf:{name}"
-        names = [escape_unprintable(str(model.config.id2label.get(n, n))) for n in range(model.config.num_labels)]
-        check_distinct(names, f"{name!r} (id2label of its config.json)")
-        self.labels = tuple(names) if len(names) > 1 else (f"not {names[0]}", names[0])
-        self.reader = SubwordModel(model, tokeniser, device, batch, half)
-
-    def __repr__(self) -> str:
-        return f"HuggingFaceVictim({self.name!r})"
 
     def save(
         self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
@@ -235,15 +229,13 @@ def hold(given: Any) -> Victim:
 
 def hold_model(model: Any, tokenizer: Any) -> HuggingFaceVictim:
     """A classifier, on the device where it is."""
-    kind = type(model).__name__
+    victim = HuggingFaceVictim(model, tokenizer, device=str(model.device))
     try:
-        victim = HuggingFaceVictim(model, tokenizer, device=str(model.device))
         compute_scores(victim, PROBES)
     except ValueError as error:
-        if "ForSequenceClassification" in kind:
-            raise
         raise ValueError(
-            f"the {kind} does not classify texts ({error}); pass a model of AutoModelForSequenceClassification"
+            f"the {type(model).__name__} does not classify texts ({error}); pass a model of "
+            "AutoModelForSequenceClassification"
         ) from error
     return victim
 
@@ -272,17 +264,15 @@ def _hold_pipeline(pipe: Any, transformers: Any) -> Victim:
 
 def _agrees(pipe: Any, victim: Victim) -> bool:
     """Whether a pipeline returns its model's logits when asked for them."""
+    scores = victim.scores(PROBES)
     try:
         found = [pipe(text, top_k=None, function_to_apply="none") for text in PROBES]
         rows = [{one["label"]: float(one["score"]) for one in row} for row in found]
+        if len(rows[0]) == 1:  # a single logit, which the victim has halved
+            ours, theirs = scores[:, 1:] - scores[:, :1], np.array([list(row.values()) for row in rows])
+        else:
+            ours, theirs = scores, np.array([[row[label] for label in victim.labels] for row in rows])
     except Exception:  # a pipeline of one's own may take other arguments, or return anything
         return False
-    scores = victim.scores(PROBES)
-    if len(rows[0]) == 1:  # a single logit, which the victim has halved
-        ours, theirs = scores[:, 1:] - scores[:, :1], np.array([list(row.values()) for row in rows])
-    elif any(set(row) != set(victim.labels) for row in rows):
-        return False
-    else:
-        ours, theirs = scores, np.array([[row[label] for label in victim.labels] for row in rows])
     apart = AGREES_HALF if "float16" in str(pipe.model.dtype) else AGREES
     return bool(np.abs(ours - theirs).max() <= apart * (1 + np.abs(ours).max()))
