@@ -174,7 +174,7 @@ def test_names_complete_with_tab(words, offered):
 # --- running
 
 
-@pytest.mark.parametrize("arguments", [["dmeo"], ["optima"], ["data", "--nonsense"], ["data", "trec", "extra"]])
+@pytest.mark.parametrize("arguments", [["dmeo"], ["data", "--nonsense"], ["data", "trec", "extra"]])
 def test_a_wrong_command_line_ends_in_2(arguments):
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 2

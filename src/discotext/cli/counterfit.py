@@ -18,8 +18,7 @@ Constraints = dict[str, list[tuple[str, str]]]
 def pairs_option(name: str) -> Decorator:
     """The option for files of synonyms, or of antonyms."""
     text = f"Pairs of {name}, one pair per line. Repeatable."
-    settings: dict[str, Any] = {"multiple": True, "required": True, "type": EXISTING_FILE, "metavar": "FILE"}
-    return option(f"--{name}", section="Constraints", help=text, **settings)
+    return option(f"--{name}", section="Constraints", multiple=True, required=True, type=EXISTING_FILE, help=text)
 
 
 @click.command(cls=GroupedCommand)
@@ -30,7 +29,6 @@ def pairs_option(name: str) -> Decorator:
     "--words",
     section="Constraints",
     type=Count(2),
-    metavar="N",
     show_default="all words",
     help="Keep only the first (most frequent) N words.",
 )
@@ -56,7 +54,6 @@ def pairs_option(name: str) -> Decorator:
     "--simlex",
     section="Evaluation",
     type=EXISTING_FILE,
-    metavar="FILE",
     help="SimLex-999, to print Spearman's ρ before and after.",
 )
 @option(
@@ -64,22 +61,13 @@ def pairs_option(name: str) -> Decorator:
     section="Output",
     required=True,
     type=OUTPUT_FILE,
-    metavar="FILE",
     help="Fitted vectors; the ending selects the format, as for VECTORS.",
 )
 @json_option("one JSON object instead of a table")
 def command(
-    vectors: Path,
-    synonyms: tuple[Path, ...],
-    antonyms: tuple[Path, ...],
-    out: Path,
-    simlex: Path | None,
-    words: int | None,
-    hold_out: float,
-    neighbours: float,
-    seed: int,
-    as_json: bool,
-) -> None:
+    vectors: Path, words: int | None, neighbours: float, hold_out: float, seed: int, simlex: Path | None, out: Path,
+    as_json: bool, **pairs: tuple[Path, ...],
+) -> None:  # fmt: skip
     """Counter-fit word vectors to synonyms and antonyms.
 
     Moves synonyms together and antonyms apart, keeps neighbourhoods, and prints what changed.
@@ -118,9 +106,9 @@ def command(
     rng = np.random.default_rng(seed)
     kept: Constraints = {}
     held: Constraints = {}
-    for name, paths in (("synonyms", synonyms), ("antonyms", antonyms)):
+    for name in ("synonyms", "antonyms"):
         # A pair and its mirror image, or a pair that two lists have, are one pair: held out together or not at all.
-        distinct = sorted({(min(pair), max(pair)) for path in paths for pair in read_pairs(path)})
+        distinct = sorted({(min(pair), max(pair)) for path in pairs[name] for pair in read_pairs(path)})
         out_of_fit = rng.random(len(distinct)) < hold_out
         held[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if yes]
         kept[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if not yes]

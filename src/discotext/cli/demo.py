@@ -28,7 +28,7 @@ SOLVERS = ("disco", "left-to-right", "exact")
 
 
 @click.command(cls=GroupedCommand)
-@option("--texts", section="Attack", default=200, type=Count(1), metavar="N", help="Number of sentences to attack.")
+@option("--texts", section="Attack", default=200, type=Count(1), help="Number of sentences to attack.")
 @option(
     "--budget",
     section="Attack",
@@ -41,7 +41,6 @@ SOLVERS = ("disco", "left-to-right", "exact")
     section="Output",
     default="discotext-demo",
     type=FOLDER,
-    metavar="FOLDER",
     help="Folder for the classifier, the records and the report. A second run reuses them.",
 )
 def command(out: Path, texts: int, budget: str) -> None:

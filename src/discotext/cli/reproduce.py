@@ -31,13 +31,10 @@ from discotext.support.plain_text import interval, percent
     section="Data",
     default=500,
     type=Count(0),
-    metavar="N",
     help="Texts in the larger sample, which includes the first; 0 omits it.",
 )
 @seed_option("Data")
-@option(
-    "--out", section="Output", default="paper", type=FOLDER, metavar="FOLDER", help="Folder for models and records."
-)
+@option("--out", section="Output", default="paper", type=FOLDER, help="Folder for models and records.")
 @json_option("one JSON list instead of a table")
 @worker_options
 def command(out: Path, data: tuple[str, ...], texts: int, seed: int, as_json: bool, **workers: Any) -> None:
@@ -85,10 +82,8 @@ def print_paper_table(rows: list[dict[str, Any]]) -> None:
     from discotext.report.table import Column, Table, count, share
     from discotext.runs.summary import Estimate
 
-    after = [
-        Estimate(row["adversarial_accuracy"], *(row.get(f"adversarial_accuracy_{end}", 0.0) for end in ("low", "high")))
-        for row in rows
-    ]
+    ends = ("adversarial_accuracy_low", "adversarial_accuracy_high")
+    after = [Estimate(row["adversarial_accuracy"], *(row.get(end, 0.0) for end in ends)) for row in rows]
     columns = [
         Column("data", [row["data"] for row in rows]),
         Column("method", [row["method"] for row in rows]),
