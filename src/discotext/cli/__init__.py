@@ -23,9 +23,7 @@ SECTIONS = {
         "augment": "Write a run's texts and its successful attacks as training data.",
         "terms": "Explain the columns of tables and the words of reports.",
     },
-    "Decode": {
-        "decode": "Choose the best word at each position, under language models.",
-    },
+    "Decode": {"decode": "Choose the best word at each position, under language models."},
     "Models and data": {
         "harden": "Train a classifier that is robust when words are exchanged, and show how robust it is.",
         "train": "Train a classifier on a data set, and print its test accuracy.",
@@ -38,9 +36,7 @@ SECTIONS = {
         "candidates": "Show the candidates for each word of a text.",
         "counterfit": "Counter-fit word vectors to synonyms and antonyms.",
     },
-    "Paper": {
-        "reproduce": "Reproduce the paper's table, next to its own figures.",
-    },
+    "Paper": {"reproduce": "Reproduce the paper's table, next to its own figures."},
 }
 # Commands that stand in the file of another one; the others are called `command`, in files of their names.
 SHARED = {"compare": "attack", "certify": "attack", "merge": "report", "augment": "report"}

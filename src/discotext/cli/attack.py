@@ -12,7 +12,7 @@ from discotext.attacks.progress import AttackProgress
 from discotext.cli import options as shared
 from discotext.cli.errors import CommandError, InterruptError, describe_saved, one_line
 from discotext.cli.figures import print_certificates, print_differences, print_flipped, print_summary
-from discotext.cli.help import Count, GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, data_option, option
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.service_options import pop_service
 from discotext.support.plain_text import count_texts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @shared.data_argument("test", required=False)
 @shared.solver_option(text="Search method", default="auto")
 @shared.attack_options
-@option("--text", section="Data", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
+@data_option("--text", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
 def command(victim: str, data: str | None, text: str | None, solver: str, **options: Any) -> None:
     """Attack a classifier: how many predictions flip when a few words change?
 

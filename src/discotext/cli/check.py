@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from discotext.cli import options as shared
-from discotext.cli.help import Count, GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, data_option
 from discotext.cli.output import make_console, make_table, write_json
 
 MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "red")}
@@ -16,7 +16,7 @@ MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "re
 @click.command(cls=GroupedCommand)
 @shared.victim_argument
 @shared.data_argument("test")
-@option("--limit", section="Data", default=200, type=Count(2), help="Number of texts to check on.")
+@data_option("--limit", default=200, type=Count(2), help="Number of texts to check on.")
 @shared.seed_option("Data")
 @shared.reading_options
 @shared.json_option("one JSON object instead of a table")

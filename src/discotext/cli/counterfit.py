@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option
+from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option, output_option
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.support.progress import Progress
@@ -51,17 +51,10 @@ def pairs_option(name: str) -> Decorator:
 )
 @seed_option("Evaluation", "for the pairs held out")
 @option(
-    "--simlex",
-    section="Evaluation",
-    type=EXISTING_FILE,
-    help="SimLex-999, to print Spearman's ρ before and after.",
+    "--simlex", section="Evaluation", type=EXISTING_FILE, help="SimLex-999, to print Spearman's ρ before and after."
 )
-@option(
-    "--out",
-    section="Output",
-    required=True,
-    type=OUTPUT_FILE,
-    help="Fitted vectors; the ending selects the format, as for VECTORS.",
+@output_option(
+    "--out", required=True, type=OUTPUT_FILE, help="Fitted vectors; the ending selects the format, as for VECTORS."
 )
 @json_option("one JSON object instead of a table")
 def command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli import options as shared
-from discotext.cli.help import Count, GroupedCommand, Number, option
+from discotext.cli.help import Count, GroupedCommand, Number, model_option, output_option
 from discotext.cli.names import MODELS, join_names
 from discotext.cli.output import make_console, print_message, print_table, write_json
 from discotext.support.progress import Progress
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 @click.command(cls=GroupedCommand)
 @shared.data_argument("train")
-@option(
+@model_option(
     "--model",
-    section="Model",
     default="lstm",
     metavar="MODEL",
     help=f"Model: {join_names((*MODELS, 'tfidf'))}, trained from scratch; hf:FOLDER, fine-tuned further; sklearn:FILE, "
     "fitted again; a folder of discotext train, trained again from scratch; or any other victim, which stays as it is "
     "and gets a reader of synonyms.",
 )
-@option(
+@model_option(
     "--recipe",
     "recipes",
-    section="Model",
     multiple=True,
     metavar="RECIPE",
     default=["auto"],
@@ -39,22 +37,21 @@ if TYPE_CHECKING:
     help="Recipe to try: plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], mixed[:WEIGHT], "
     "interval[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
 )
-@option(
+@model_option(
     "--max-loss",
-    section="Model",
     type=Number(0, 100),
     metavar="POINTS",
     default=2.0,
     help="Accuracy on held-out texts that may be lost, in percentage points.",
 )
-@option("--epochs", section="Model", type=Count(1), show_default="as train", help="Epochs at most.")
+@model_option("--epochs", type=Count(1), show_default="as train", help="Epochs at most.")
 @shared.seed_option("Model")
 @shared.exchange_options("Attack", "that the model is to be robust against")
 @shared.held_out_option("on, once, in the end")
 @shared.limit_option("Train on")
 @shared.column_options
 @shared.trust_option
-@option("--out", section="Output", required=True, type=shared.FOLDER, help="Folder for the hardened model.")
+@output_option("--out", required=True, type=shared.FOLDER, help="Folder for the hardened model.")
 @shared.json_option("one JSON object instead of tables")
 def command(data: str, model: str, share: float, out: Path, as_json: bool, **options: Any) -> None:
     """Train a classifier that is robust when words are exchanged, and show how robust it is.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -161,6 +162,11 @@ def option(*names: str, section: str, **settings: Any) -> Decorator:
     """Declare an option in a section; its default is shown."""
     settings.setdefault("show_default", True)
     return click.option(*names, cls=GroupedOption, section=section, **settings)
+
+
+attack_option, candidate_option, data_option, model_option, output_option, query_option, worker_option = (
+    partial(option, section=name) for name in ("Attack", "Candidates", "Data", "Model", "Output", "Queries", "Workers")
+)
 
 
 def argument(name: str, description: str, **settings: Any) -> Decorator:

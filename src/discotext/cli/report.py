@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discotext.cli.figures import print_certificates, print_pairing, print_summary
-from discotext.cli.help import GroupedCommand, argument, option
+from discotext.cli.help import GroupedCommand, argument, option, output_option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
 from discotext.cli.output import write_json
 
@@ -22,21 +22,16 @@ from discotext.cli.output import write_json
     required=True,
     metavar="RUN [RUN]",
 )
-@option(
+@output_option(
     "--html",
     "html_file",
-    section="Output",
     type=OUTPUT_FILE,
     show_default="RUN/report.html; of two runs, compared.html in the second",
     help="HTML page: one file that works offline.",
 )
-@option("--csv", "csv_file", section="Output", type=OUTPUT_FILE, help="Also write the records as CSV.")
-@option(
-    "--parquet",
-    "parquet_file",
-    section="Output",
-    type=OUTPUT_FILE,
-    help="Also write the records as Parquet (needs discotext[parquet]).",
+@output_option("--csv", "csv_file", type=OUTPUT_FILE, help="Also write the records as CSV.")
+@output_option(
+    "--parquet", "parquet_file", type=OUTPUT_FILE, help="Also write the records as Parquet (needs discotext[parquet])."
 )
 @json_option("one JSON object per budget instead of tables")
 @option(
@@ -109,7 +104,7 @@ def command(
 @argument(
     "runs", "The folders of all shards, written with --shard and --out.", nargs=-1, required=True, type=RUN_FOLDER
 )
-@option("--out", section="Output", required=True, type=RUN_FOLDER, help="Folder for the merged run.")
+@output_option("--out", required=True, type=RUN_FOLDER, help="Folder for the merged run.")
 def merge(runs: tuple[Path, ...], out: Path) -> None:
     """Merge the shards of an attack into one run.
 
@@ -129,8 +124,8 @@ def merge(runs: tuple[Path, ...], out: Path) -> None:
 
 @click.command(cls=GroupedCommand)
 @argument("run", "A folder written by attack, compare or merge.", type=RUN_FOLDER)
-@option("--out", section="Output", required=True, type=OUTPUT_FILE, help="A .jsonl, .csv or .tsv file.")
-@option("--overwrite", section="Output", is_flag=True, help="Replace an existing file.")
+@output_option("--out", required=True, type=OUTPUT_FILE, help="A .jsonl, .csv or .tsv file.")
+@output_option("--overwrite", is_flag=True, help="Replace an existing file.")
 def augment(run: Path, out: Path, overwrite: bool) -> None:
     """Write a run's texts and its successful attacks as training data.
 

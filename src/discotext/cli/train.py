@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli import options as shared
-from discotext.cli.help import Count, GroupedCommand, Number, option
+from discotext.cli.help import Count, GroupedCommand, Number, model_option, option, output_option
 from discotext.cli.names import MODELS, POOLS
 from discotext.cli.output import write_json
 from discotext.support.plain_text import percent
@@ -25,41 +25,33 @@ SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "sh
 
 @click.command(cls=GroupedCommand)
 @shared.data_argument("train")
-@option(
+@model_option(
     "--model",
     "kind",
-    section="Model",
     default="lstm",
     type=click.Choice(MODELS),
     help="Architecture: LSTM, word-level CNN, deep averaging network or simple RNN.",
 )
-@option(
+@model_option(
     "--epochs",
-    section="Model",
     type=Count(1),
     show_default="6; 6 to 40 for fewer than 20,000 texts",
     help="Maximum number of epochs. Training stops early when the held-out accuracy no longer improves.",
 )
-@option(
+@model_option(
     "--vectors",
-    section="Model",
     type=shared.EXISTING_FILE,
     show_default="GloVe in $DISCOTEXT_DATA/vectors, else those in the package",
     help="Initial word vectors: .txt (GloVe), .vec, .bin, .npz or .safetensors.",
 )
-@option(
+@model_option(
     "--tune-vectors/--freeze-vectors",
-    section="Model",
     default=None,
     show_default="tune for fewer than 20,000 texts",
     help="Whether to train the word vectors, too.",
 )
-@option(
-    "--pool",
-    section="Model",
-    type=click.Choice(POOLS),
-    show_default="max",
-    help="How lstm and rnn pool the states of a text.",
+@model_option(
+    "--pool", type=click.Choice(POOLS), show_default="max", help="How lstm and rnn pool the states of a text."
 )
 @option(
     "--adversarial",
@@ -76,8 +68,8 @@ SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "sh
 @shared.held_out_option("the accuracy on")
 @shared.limit_option("Train on")
 @shared.column_options
-@option("--out", section="Output", required=True, type=shared.FOLDER, help="Folder for the trained model.")
-@option("--overwrite", section="Output", is_flag=True, help="Replace an existing model.")
+@output_option("--out", required=True, type=shared.FOLDER, help="Folder for the trained model.")
+@output_option("--overwrite", is_flag=True, help="Replace an existing model.")
 @shared.json_option("one JSON object instead of text")
 def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Train a classifier on a data set, and print its test accuracy.
