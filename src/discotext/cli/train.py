@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,23 +100,11 @@ def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bo
     from discotext.text.candidates import make_candidates
     from discotext.victims.neural.training import train_victim
 
-    make_folder(out)
-    try:
-        with Progress() as progress:
-            report = train_victim(
-                data,
-                out,
-                test=test,
-                columns=columns,
-                settings=settings,
-                progress=partial(show_training, progress),
-                candidates=make_candidates(**exchange) if settings["adversarial"] else None,
-                **options,
-            )
-    except BaseException:
-        with suppress(OSError):
-            out.rmdir()  # if nothing is in it
-        raise
+    make_folder(out)  # if it cannot be made, that is said before anything slow begins
+    candidates = make_candidates(**exchange) if settings["adversarial"] else None
+    options |= {"columns": columns, "settings": settings, "candidates": candidates}
+    with Progress() as progress:
+        report = train_victim(data, out, test=test, progress=partial(show_training, progress), **options)
     if as_json:
         write_json(report)
     else:
