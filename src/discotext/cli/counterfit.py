@@ -151,7 +151,4 @@ def print_fit(report: dict[str, Any]) -> None:
         ):
             table.add_row(label, f"{part['before'][key]:.3f}", f"{part['after'][key]:.3f}")
     console.print(table)
-    curve = [sum(step.values()) for step in report["curve"]]
-    marks = sorted({round(i * (len(curve) - 1) / 7) for i in range(8)})
-    console.print("cost  " + "  ".join(f"{curve[i]:,.0f} (step {i})" for i in marks), soft_wrap=True)
     console.print(f"wrote {report['words']:,} words × {report['width']} to {report['out']}")

@@ -89,11 +89,9 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
         print_sentence(console, "a larger --budget or --solver exact, which also proves, may find more")
     if look.truncated:
         print_sentence(console, "the victim reads only the beginning of this text")
-    passes = "1 query" if record.forwards == 1 else f"{record.forwards:,} queries"
-    if record.backwards:
-        passes += " and 1 gradient" if record.backwards == 1 else f" and {record.backwards:,} gradients"
-    learning = f", {outcome.learning_queries:,} more to learn a surrogate" if outcome.learning_queries else ""
-    print_sentence(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
+    spent = f"queries: {record.forwards:,}" + (f", gradients: {record.backwards:,}" if record.backwards else "")
+    learning = f", {outcome.learning_queries:,} more queries to learn a surrogate" if outcome.learning_queries else ""
+    print_sentence(console, f"{record.solver}: {record.seconds:.1f} s, {spent}{learning}")
     print_candidates(console, look, outcome)
 
 
