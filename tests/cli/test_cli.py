@@ -39,7 +39,9 @@ def options(name: str) -> list[click.Option]:
 
 
 def test_version_and_help():
-    assert CliRunner().invoke(cli, ["--version"]).output == f"discotext, version {__version__}\n"
+    line = [sys.executable, "-m", "discotext", "--version"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.stdout == f"discotext, version {__version__}\n"
     shown = CliRunner().invoke(cli, ["-h"]).output
     assert all(name in shown for name in COMMANDS)
     assert all(f"{section}:" in shown for section in SECTIONS)
@@ -174,7 +176,7 @@ def test_names_complete_with_tab(words, offered):
 # --- running
 
 
-@pytest.mark.parametrize("arguments", [["dmeo"], ["optima"], ["data", "--nonsense"], ["data", "trec", "extra"]])
+@pytest.mark.parametrize("arguments", [["dmeo"], ["data", "--nonsense"], ["data", "trec", "extra"]])
 def test_a_wrong_command_line_ends_in_2(arguments):
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 2
@@ -192,26 +194,17 @@ def test_no_option_silently_takes_the_last_of_two_values(name):
         assert all(part in done.stderr for part in (f"{one.opts[0]} is given 2 times", *map(repr, given)))
 
 
-def test_a_flag_may_be_given_twice():
-    assert CliRunner().invoke(cli, ["data", "--json", "--json"]).exit_code == 0
-
-
-def test_the_package_runs_as_a_module():
-    done = subprocess.run([sys.executable, "-m", "discotext", "--version"], capture_output=True, text=True, check=False)
-    assert done.stdout == f"discotext, version {__version__}\n"
-
-
 def test_json_is_written_in_full_or_where_that_is_impossible_with_escapes(capsys):
     write_json({"text": "ä", "n": 1})
     write_json(["\udcff"])
     assert capsys.readouterr().out == '{"text": "ä", "n": 1}\n["\\udcff"]\n'
 
 
-@pytest.mark.parametrize("name", REMOVED)
-def test_a_removed_option_is_answered_with_the_way_now(name):
-    found = CliRunner().invoke(cli, ["attack", "victim", "movie_reviews", name, "1"])
-    assert found.exit_code == 2
-    assert f"{name} is gone: {REMOVED[name]}" in " ".join(found.output.split())
+def test_a_removed_option_is_answered_with_the_way_now():
+    for name, way in REMOVED.items():
+        found = CliRunner().invoke(cli, ["attack", "victim", "movie_reviews", name, "1"])
+        assert found.exit_code == 2
+        assert f"{name} is gone: {way}" in " ".join(found.output.split())
 
 
 @pytest.mark.parametrize(
@@ -244,7 +237,6 @@ def test_a_victim_that_is_of_no_use_any_more_says_what_is_saved(tmp_path, monkey
     ("arguments", "said"),
     [
         (["py:m.py:scores", "reviws.csv"], "there is no file reviws.csv; did you mean reviews.csv?"),
-        (["py:m.py:scores", "imbd"], "'imbd' is neither a data set (imdb, ag_news, trec, movie_reviews) nor"),
         (["py:m.py:scores", "imbd"], "did you mean imdb?"),
         (["reviews.csv", "model.skops"], "model.skops is a model, but DATA is expected there; give VICTIM first"),
     ],

@@ -10,6 +10,7 @@ import random
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import click
@@ -245,8 +246,8 @@ def damaged_bytes(raw: bytes, rng: random.Random) -> bytes:
     other = bytearray(raw)
     for _ in range(3):
         other[rng.randrange(len(raw))] = rng.randrange(256)
-    choices = [raw[:at], bytes(other), raw[:at] + raw[at + rng.randrange(200) :], raw * 2, rng.randbytes(50), b""]
-    return rng.choice([raw[:at], bytes(other), *choices])
+    without = raw[:at] + raw[at + rng.randrange(200) :]
+    return rng.choice([raw[:at], raw[:at], bytes(other), bytes(other), without, raw * 2, rng.randbytes(50), b""])
 
 
 def damage_run(folder: Path, rng: random.Random) -> None:
@@ -257,13 +258,12 @@ def damage_run(folder: Path, rng: random.Random) -> None:
         file.write_text(json.dumps(damaged_json(json.loads(file.read_text()), rng)))
     else:
         lines = file.read_text().splitlines()
-        at = rng.randrange(len(lines))
-        kind = rng.randrange(6)
-        if kind == 0:
+        at, kind = rng.randrange(len(lines)), rng.choice(["gone", "more", "shuffled", "changed", "changed", "changed"])
+        if kind == "gone":
             del lines[at]
-        elif kind == 1:
+        elif kind == "more":
             lines.insert(at, rng.choice([*lines, "", "null", "{}", "[]", "3"]))
-        elif kind == 2:
+        elif kind == "shuffled":
             rng.shuffle(lines)
         else:
             lines[at] = json.dumps(damaged_json(json.loads(lines[at]), rng))
@@ -340,13 +340,11 @@ def test_a_damaged_victim_is_refused_in_a_sentence(place, tmp_path):
 
 
 def test_expected_records_are_those_that_counting_gives():
-    for n in range(12):
-        for chunk in (1, 3, 5):
-            for parts in (1, 2, 4):
-                for part in range(1, parts + 1):
-                    mine = [row for row in range(n) if row // chunk % parts == part - 1]
-                    given = {"n": n, "chunk": chunk, "shard": f"{part}/{parts}", "budgets": ["1"], "solvers": {"a": ""}}
-                    assert count_expected(given) == len(mine)
+    for n, chunk, parts in product(range(12), (1, 3, 5), (1, 2, 4)):
+        for part in range(1, parts + 1):
+            mine = [row for row in range(n) if row // chunk % parts == part - 1]
+            given = {"n": n, "chunk": chunk, "shard": f"{part}/{parts}", "budgets": ["1"], "solvers": {"a": ""}}
+            assert count_expected(given) == len(mine)
 
 
 # --- in a process of its own
@@ -357,16 +355,9 @@ def discotext(*arguments: str, **more) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, errors="replace", **more)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status"),
-    [
-        (["predict", "py:victim.py:scores", "\udcff\udcfe.csv"], 1),
-        (["candidates", "good", "--similarity", "nan"], 2),
-    ],
-)
-def test_the_law_holds_in_a_process_of_its_own(place, arguments, status):
-    done = discotext(*arguments, cwd=place)
-    assert done.returncode == status, done.stderr
+def test_the_law_holds_in_a_process_of_its_own(place):
+    done = discotext("predict", "py:victim.py:scores", "\udcff\udcfe.csv", cwd=place)
+    assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.strip()
 
@@ -382,7 +373,6 @@ def test_the_law_holds_in_a_process_of_its_own(place, arguments, status):
         (["hf:any", "trec"], "was not found"),
         (["hf:any", "d.jsonl", "--solver", "best"], "there is no solver 'best'"),
         (["hf:any", "d.jsonl", "--budget", "2"], "above 0 and up to 1"),
-        (["hf:any", "d.jsonl", "--budget", ".3", "--budget", "0.30"], "0.3 is given twice"),
         (["hf:any", "d.jsonl", "--shard", "3/2"], "i/n"),
         (["hf:any", "d.jsonl", "--out", "full"], "not empty and is not a run folder"),
         (["hf:any", "d.jsonl", "--out", "d.csv/run"], "d.csv is not a folder"),
@@ -461,7 +451,6 @@ def test_shares_mean_the_same_however_they_are_written(place):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"budget": None}, "both None"),
         ({"budget": 0.1, "words": 1}, r"budget is 0\.1 and words is 1"),
         ({"budget": object}, "share of words"),
         ({"budget": [None]}, "share of words"),
@@ -480,31 +469,21 @@ def test_wrong_settings_in_python_are_told_in_a_sentence(given, says):
         attack(lambda texts: [[0.0, 1.0] for _ in texts], (["a", "b"], [0, 1]), **given)
 
 
-def test_augment_writes_the_labels_of_the_data_and_says_how_many(place, tmp_path):
-    for data, names in (("d.jsonl", {"0", "1"}), ("named.jsonl", {"bad", "good"})):
-        rows = [json.loads(line) for line in Path("d.jsonl").read_text().splitlines()]
-        called = [{**row, "label": ["bad", "good"][row["label"]]} for row in rows]
-        Path("named.jsonl").write_text("\n".join(map(json.dumps, called)))
-        # One victim has names of its own, the other has numbers, and the user says which is which.
-        victim = "py:victim.py:named" if data == "d.jsonl" else "py:victim.py:scores"
-        out, more = tmp_path / f"run-{data}", tmp_path / f"more-{data}"
-        mapped = [] if data == "d.jsonl" else ["--map-label", "bad=0", "--map-label", "good=1"]
-        done = run("attack", victim, data, *ATTACK[2:4], "--budget", "0.9", "--out", out, *mapped)
-        assert done.exit_code == 0, done.stderr
-        done = run("augment", out, "--out", more)
-        assert done.exit_code == 0, done.stderr
-        written = [json.loads(line) for line in more.read_text().splitlines()]
-        assert {row["label"] for row in written} == names
-        turned = len(written) - len(rows)
-        assert turned > 0
-        assert f"{turned} successful attacks" in done.stderr
-
-
-def test_a_file_of_semicolons_is_told_from_one_without_labels(place):
-    done = run("predict", "py:victim.py:scores", "semicolons.csv")
-    assert done.exit_code == 1
-    assert "is the file separated by semicolons?" in done.stderr
-    assert "separated by" not in run("predict", "py:victim.py:scores", "d.csv", "--text-column", "no").stderr
+@pytest.mark.parametrize("names", [("0", "1"), ("bad", "good")], ids="/".join)
+def test_augment_writes_the_labels_of_the_data_and_says_how_many(place, tmp_path, names):
+    rows = [json.loads(line) for line in Path("d.jsonl").read_text().splitlines()]
+    Path("named.jsonl").write_text("\n".join(json.dumps({**row, "label": names[row["label"]]}) for row in rows))
+    # The victim has numbers for classes, and the user says which name is which.
+    mapped = [part for number, name in enumerate(names) for part in ("--map-label", f"{name}={number}")]
+    line = ["attack", "py:victim.py:scores", "named.jsonl", *ATTACK[2:4], "--budget", "0.9"]
+    done = run(*line, "--out", tmp_path / "run", *(mapped if names[0] == "bad" else []))
+    assert done.exit_code == 0, done.stderr
+    done = run("augment", tmp_path / "run", "--out", tmp_path / "more.jsonl")
+    assert done.exit_code == 0, done.stderr
+    written = [json.loads(line) for line in (tmp_path / "more.jsonl").read_text().splitlines()]
+    assert {row["label"] for row in written} == set(names)
+    assert len(written) > len(rows)
+    assert f"{len(written) - len(rows)} successful attacks" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs /proc")

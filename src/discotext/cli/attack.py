@@ -1,4 +1,4 @@
-"""discotext attack: how many predictions flip when a few words change?"""
+"""discotext attack, compare and certify: how many predictions flip when a few words change, and how many cannot?"""
 
 from __future__ import annotations
 
@@ -9,34 +9,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.attacks.progress import AttackProgress
-from discotext.cli.data_options import describe_classes, pop_columns
-from discotext.cli.errors import (
-    CommandError,
-    TooLowError,
-    VictimFailedError,
-    describe_saved,
-    explain_interrupt,
-    one_line,
-)
+from discotext.cli import options as shared
+from discotext.cli.errors import CommandError, InterruptError, describe_saved, one_line
 from discotext.cli.figures import print_certificates, print_differences, print_flipped, print_summary
-from discotext.cli.help import GroupedCommand, option
-from discotext.cli.options import WORKER_OPTIONS, attack_options, data_argument, solver_option, victim_argument
+from discotext.cli.help import Count, GroupedCommand, data_option, option
 from discotext.cli.output import make_console, print_message, write_json
 from discotext.cli.service_options import pop_service
 from discotext.support.plain_text import count_texts
 
 if TYPE_CHECKING:
     from discotext.attacks.settings import Settings
+    from discotext.data.examples import Examples
+    from discotext.runs.certificate import Certificate
     from discotext.runs.record import Record
     from discotext.runs.summary import Tally
 
 
 @click.command(cls=GroupedCommand)
-@victim_argument
-@data_argument("test", required=False)
-@solver_option(text="Search method", default="auto")
-@attack_options
-@option("--text", section="Data", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
+@shared.victim_argument
+@shared.data_argument("test", required=False)
+@shared.solver_option(text="Search method", default="auto")
+@shared.attack_options
+@data_option("--text", metavar="TEXT", help="Attack this text instead of DATA, and show what was tried.")
 def command(victim: str, data: str | None, text: str | None, solver: str, **options: Any) -> None:
     """Attack a classifier: how many predictions flip when a few words change?
 
@@ -64,27 +58,91 @@ def command(victim: str, data: str | None, text: str | None, solver: str, **opti
     run_attack(victim, data, [solver], options)
 
 
+@click.command(cls=GroupedCommand)
+@shared.victim_argument
+@shared.data_argument("test")
+@shared.solver_option("solvers", text="Search method. Repeatable. One of", multiple=True, required=True)
+@shared.attack_options
+def compare(victim: str, data: str, solvers: tuple[str, ...], **options: Any) -> None:
+    """Compare solvers on the same texts, candidates and budgets.
+
+    Prints one table per budget, and McNemar's test of the first solver against each of the others.
+
+    \b
+    Examples:
+      discotext compare victim movie_reviews --solver disco --solver greedy
+      discotext compare victim trec --solver greedy --solver exact --words 2
+      discotext compare victim trec --solver disco --solver beam --out run
+    """
+    run_attack(victim, data, solvers, options)
+
+
+@click.command(cls=GroupedCommand)
+@shared.victim_argument
+@shared.data_argument("test")
+@shared.solver_option(text="Search method of the attack", default="auto")
+@option(
+    "--passes",
+    section="Proof",
+    type=Count(1),
+    default=1000,
+    help="Passes of the model, bounds included, that may be spent to prove a text. What needs more stays open.",
+)
+@shared.attack_options
+def certify(victim: str, data: str, solver: str, **options: Any) -> None:
+    """Certify a classifier: what accuracy is proved to survive, whatever words are exchanged?
+
+    Prints a bracket for each budget: at least the certified accuracy survives (proved), at most the attacked accuracy
+    does (shown by flipped texts). Several budgets are answered by one run.
+
+    Bounds are used for scikit-learn pipelines that are linear after a word vectoriser, and for the models dan and wcnn
+    of `discotext train`. For any other victim, all choices are tried where that takes at most --passes.
+
+    \b
+    Examples:
+      discotext certify sklearn:model.skops reviews.csv --words 1 --words 2
+      discotext certify victim movie_reviews --budget 0.1 --limit 200 --out run
+      discotext certify py:model.py:scores data.csv --words 1 --passes 200
+    """
+    run_attack(victim, data, [solver], options)
+
+
 def run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
     """Attack with progress, and print tables or JSON; after Ctrl-C or a failed service, say what has been saved."""
     from discotext.core.oracle import UnavailableError
 
+    least, as_json, out = options.pop("fail_under"), options.pop("as_json"), options["out"]
     try:
-        _run_attack(victim, data, solvers, dict(options))
+        tally, found, flipped = attack_all(victim, data, solvers, options)
     except KeyboardInterrupt:
-        raise explain_interrupt(options["out"]) from None
+        raise InterruptError(f"interrupted{describe_saved(out)}") from None
     except UnavailableError as error:
-        raise CommandError(f"{one_line(error)}{describe_saved(options['out'])}") from error
+        raise CommandError(f"{one_line(error)}{describe_saved(out)}") from error
+    if as_json:
+        for one in found or tally.summaries:
+            write_json(one.as_dict())
+    else:
+        print_results(tally, found, flipped)
+        if out is not None:
+            console = make_console(stderr=True)
+            print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
+    report_failures(tally)
+    if least is not None:
+        check_least(tally, found, least)
 
 
-def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
+def attack_all(
+    victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]
+) -> tuple[Tally, list[Certificate], list[Record]]:
+    """Attack, and return what came of it: the tally, certificates if they were asked for, and some flipped texts."""
     from discotext.attacks.execution.executors import make_executor
     from discotext.attacks.preflight import is_network, preflight
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
-    least, out, as_json = (options.pop(name) for name in ("fail_under", "out", "as_json"))
+    out = options.pop("out")
     service = pop_service(victim, options, options["workers"])
-    executor = make_executor(**{name: options.pop(name) for name in WORKER_OPTIONS})
+    executor = make_executor(**{name: options.pop(name) for name in shared.WORKER_OPTIONS})
     asked = pop_settings(options, service)
     preflight(victim, data, solvers, out)
     if is_network(victim):
@@ -93,14 +151,12 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
     from discotext.attacks.run import perform
     from discotext.report.flipped import choose_flipped
     from discotext.runs.certificate import make_certificates
-    from discotext.runs.summary import list_classes
-    from discotext.runs.threshold import check_accuracy
     from discotext.text.candidates import make_candidates
 
     # The options that are left are about candidates.
-    found = make_candidates(**options, accept=float(asked.levels[0]) if asked.levels else None)
-    job = Job.of(victim, data, solvers, replace(asked, candidates=found))
-    passes = asked.passes
+    candidates = make_candidates(**options, accept=float(asked.levels[0]) if asked.levels else None)
+    job = Job.of(victim, data, solvers, replace(asked, candidates=candidates))
+    certifies = asked.passes is not None
     console = make_console(stderr=True)
     print_message(console, f"{count_texts(len(job.examples), data, 200)}, solver {', '.join(job.solvers)}")
     classes = describe_classes(job.examples, job.victim.labels)
@@ -108,48 +164,62 @@ def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[st
         print_message(console, classes)
     if job.target is not None:
         print_message(console, f"target class: {job.victim.labels[job.target]}")
-    if passes is not None:
+    if certifies:
         print_message(console, job.victim.explain_bounds())
     verdicts: list[Record] = []
     flipped: list[Record] = []
     with AttackProgress(console, len(job.schedule.units)) as progress:
 
         def watch(done: int, units: int, made: Sequence[Record]) -> None:
-            if passes is not None:
+            if certifies:
                 # All that a certificate needs; the texts of a long run would fill the memory.
                 verdicts.extend(replace(one, text="", adversarial_text="", refused={}) for one in made)
             flipped[:] = choose_flipped([*flipped, *made])
             progress.update(done, units, made)
 
         tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
-    if passes is not None:
-        certificates = make_certificates(tally.settings, verdicts)
-        if as_json:
-            for certificate in certificates:
-                write_json(certificate.as_dict())
-        else:
-            print_certificates(certificates, passes)
-    for budget, summary in zip(tally.settings["budgets"], tally.summaries, strict=True) if passes is None else ():
-        if as_json:
-            write_json(summary.as_dict())
-        else:
-            print_summary(summary)
-            print_differences(tally, budget)
-    if not as_json and passes is None:
-        print_flipped(flipped, list_classes(tally.settings))
-    if out is not None and not as_json:
-        print_message(console, f"records saved in {out}; run `discotext report {out}` for an HTML report")
-    report_failures(tally)
-    if least is None:
+    return tally, make_certificates(tally.settings, verdicts) if certifies else [], flipped
+
+
+def describe_classes(examples: Examples, labels: tuple[str, ...]) -> str | None:
+    """Which class of a victim each class of the data is taken for; None if they have the same names, but for case.
+
+    labels: the victim's.
+    """
+    from discotext.data.labels import fold, list_some
+
+    own = examples.own or examples.names
+    if [fold(name) for name in own] == [fold(name) for name in labels]:
+        return None
+    pairs = [f"{before} → {after}" for before, after in zip(own, labels, strict=True)]
+    return f"classes of the data → of the victim: {list_some(pairs)}"
+
+
+def print_results(tally: Tally, found: list[Certificate], flipped: list[Record]) -> None:
+    """Print certificates or, if there are none, what each attack left and some flipped texts."""
+    from discotext.runs.summary import list_classes
+
+    if found:
+        print_certificates(found, tally.settings["certify"]["passes"])
         return
-    if passes is None:
-        low = [f"{check.name}: {check}" for check in check_accuracy(tally.summaries, least) if not check.passed]
+    for budget, summary in zip(tally.settings["budgets"], tally.summaries, strict=True):
+        print_summary(summary)
+        print_differences(tally, budget)
+    print_flipped(flipped, list_classes(tally.settings))
+
+
+def check_least(tally: Tally, found: list[Certificate], least: float) -> None:
+    """End with status 4 if the certified accuracy or, without certificates, that under attack is too low."""
+    from discotext.runs.threshold import check_accuracy
+
+    if found:
+        shares = [(one, one.certified_accuracy) for one in found]
+        required = f"required: certified accuracy of at least {100 * least:.12g} %"
+        low = [f"{one}; {required}" for one, share in shares if share is None or share < least]
     else:
-        shares = [(one, one.certified_accuracy) for one in certificates]
-        low = [f"{one}; required: certified accuracy of at least {100 * least:.12g} %" for one, share in shares
-               if share is None or share < least]  # fmt: skip
+        low = [f"{check.name}: {check}" for check in check_accuracy(tally.summaries, least) if not check.passed]
     if low:
-        raise TooLowError("; ".join(low))
+        raise CommandError("; ".join(low), 4)
 
 
 def pop_settings(options: dict[str, Any], service: Mapping[str, Any] | None) -> Settings:
@@ -159,7 +229,7 @@ def pop_settings(options: dict[str, Any], service: Mapping[str, Any] | None) -> 
     budget, words = list(options.pop("budget")), list(options.pop("words"))
     if budget and words:
         raise ValueError("--budget and --words are both given; give a share of the words or a number of them, not both")
-    columns = pop_columns(options)
+    columns = shared.pop_columns(options)
     names = "accept limit seed target trust surrogate max_queries total_queries shard passes".split()
     return Settings(
         budget=budget or DEFAULT,
@@ -180,5 +250,5 @@ def report_failures(tally: Tally) -> None:
         return
     message = f"the victim failed on {failed:,} of {records:,} records; the first error was: {one_line(tally.error)}"
     if 2 * failed > records:
-        raise VictimFailedError(f"{message}. The figures cover only the few texts that are left; do not rely on them")
+        raise CommandError(f"{message}. The figures cover only the few texts that are left; do not rely on them", 3)
     click.echo(f"discotext: {message}", err=True)

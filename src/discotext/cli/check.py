@@ -6,40 +6,21 @@ from typing import Any
 
 import click
 
-from discotext.cli.data_options import pop_columns
-from discotext.cli.help import Count, GroupedCommand, option
-from discotext.cli.options import (
-    column_options,
-    data_argument,
-    json_option,
-    seed_option,
-    trust_option,
-    victim_argument,
-)
+from discotext.cli import options as shared
+from discotext.cli.help import Count, GroupedCommand, data_option
 from discotext.cli.output import make_console, make_table, write_json
-from discotext.cli.service_options import pop_service, service_options
 
 MARKS = {"fine": ("✓", "green"), "note": ("!", "yellow"), "wrong": ("✗", "red")}
 
 
 @click.command(cls=GroupedCommand)
-@victim_argument
-@data_argument("test")
-@option("--limit", section="Data", default=200, type=Count(2), metavar="N", help="Number of texts to check on.")
-@seed_option("Data")
-@column_options
-@trust_option
-@service_options
-@json_option("one JSON object instead of a table")
-def command(
-    victim: str,
-    data: str,
-    limit: int,
-    seed: int,
-    trust: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@shared.victim_argument
+@shared.data_argument("test")
+@data_option("--limit", default=200, type=Count(2), help="Number of texts to check on.")
+@shared.seed_option("Data")
+@shared.reading_options
+@shared.json_option("one JSON object instead of a table")
+def command(victim: str, data: str, limit: int, seed: int, as_json: bool, **options: Any) -> None:
     """Check whether a classifier is fit to be attacked.
 
     Checks accuracy, the order of the labels, determinism, batching, scores (logits or probabilities), truncation,
@@ -51,18 +32,13 @@ def command(
       discotext check sklearn:model.skops reviews.csv --limit 500
       discotext check py:model.py:scores reviews.jsonl --json
     """
-    from discotext.attacks.preflight import check_inputs
-
-    service = pop_service(victim, options)
-    check_inputs(victim, data)
+    model = shared.load_named(victim, options, data)
     from rich.text import Text
 
     from discotext.victims.check import check_victim
     from discotext.victims.examples import load_examples
-    from discotext.victims.registry import load_victim
 
-    model = load_victim(victim, trust, service)
-    examples = load_examples(model, data, pop_columns(options), limit, seed)
+    examples = load_examples(model, data, shared.pop_columns(options), limit, seed)
     with make_console(stderr=True).status(f"checking on {len(examples)} texts"):
         findings = check_victim(model, examples, seed=seed)
     fit = not any(one.verdict == "wrong" for one in findings)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option
+from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option, output_option
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.support.progress import Progress
@@ -18,8 +18,7 @@ Constraints = dict[str, list[tuple[str, str]]]
 def pairs_option(name: str) -> Decorator:
     """The option for files of synonyms, or of antonyms."""
     text = f"Pairs of {name}, one pair per line. Repeatable."
-    settings: dict[str, Any] = {"multiple": True, "required": True, "type": EXISTING_FILE, "metavar": "FILE"}
-    return option(f"--{name}", section="Constraints", help=text, **settings)
+    return option(f"--{name}", section="Constraints", multiple=True, required=True, type=EXISTING_FILE, help=text)
 
 
 @click.command(cls=GroupedCommand)
@@ -30,7 +29,6 @@ def pairs_option(name: str) -> Decorator:
     "--words",
     section="Constraints",
     type=Count(2),
-    metavar="N",
     show_default="all words",
     help="Keep only the first (most frequent) N words.",
 )
@@ -53,33 +51,16 @@ def pairs_option(name: str) -> Decorator:
 )
 @seed_option("Evaluation", "for the pairs held out")
 @option(
-    "--simlex",
-    section="Evaluation",
-    type=EXISTING_FILE,
-    metavar="FILE",
-    help="SimLex-999, to print Spearman's ρ before and after.",
+    "--simlex", section="Evaluation", type=EXISTING_FILE, help="SimLex-999, to print Spearman's ρ before and after."
 )
-@option(
-    "--out",
-    section="Output",
-    required=True,
-    type=OUTPUT_FILE,
-    metavar="FILE",
-    help="Fitted vectors; the ending selects the format, as for VECTORS.",
+@output_option(
+    "--out", required=True, type=OUTPUT_FILE, help="Fitted vectors; the ending selects the format, as for VECTORS."
 )
 @json_option("one JSON object instead of a table")
 def command(
-    vectors: Path,
-    synonyms: tuple[Path, ...],
-    antonyms: tuple[Path, ...],
-    out: Path,
-    simlex: Path | None,
-    words: int | None,
-    hold_out: float,
-    neighbours: float,
-    seed: int,
-    as_json: bool,
-) -> None:
+    vectors: Path, words: int | None, neighbours: float, hold_out: float, seed: int, simlex: Path | None, out: Path,
+    as_json: bool, **pairs: tuple[Path, ...],
+) -> None:  # fmt: skip
     """Counter-fit word vectors to synonyms and antonyms.
 
     Moves synonyms together and antonyms apart, keeps neighbourhoods, and prints what changed.
@@ -118,9 +99,9 @@ def command(
     rng = np.random.default_rng(seed)
     kept: Constraints = {}
     held: Constraints = {}
-    for name, paths in (("synonyms", synonyms), ("antonyms", antonyms)):
+    for name in ("synonyms", "antonyms"):
         # A pair and its mirror image, or a pair that two lists have, are one pair: held out together or not at all.
-        distinct = sorted({(min(pair), max(pair)) for path in paths for pair in read_pairs(path)})
+        distinct = sorted({(min(pair), max(pair)) for path in pairs[name] for pair in read_pairs(path)})
         out_of_fit = rng.random(len(distinct)) < hold_out
         held[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if yes]
         kept[name] = [pair for pair, yes in zip(distinct, out_of_fit, strict=True) if not yes]
@@ -170,7 +151,4 @@ def print_fit(report: dict[str, Any]) -> None:
         ):
             table.add_row(label, f"{part['before'][key]:.3f}", f"{part['after'][key]:.3f}")
     console.print(table)
-    curve = [sum(step.values()) for step in report["curve"]]
-    marks = sorted({round(i * (len(curve) - 1) / 7) for i in range(8)})
-    console.print("cost  " + "  ".join(f"{curve[i]:,.0f} (step {i})" for i in marks), soft_wrap=True)
     console.print(f"wrote {report['words']:,} words × {report['width']} to {report['out']}")

@@ -8,7 +8,7 @@ import click
 
 from discotext.cli.help import GroupedCommand, argument
 from discotext.cli.names import DATASETS, join_names
-from discotext.cli.options import complete_dataset, json_option
+from discotext.cli.options import complete_names, json_option
 from discotext.cli.output import make_console, make_table, write_json
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TOLD = ("name", "title", "origin", "licence", "citation", "note")  # of a data s
     "name",
     f"A data set: {join_names(DATASETS)}. Without it, all are listed.",
     required=False,
-    shell_complete=complete_dataset,
+    shell_complete=lambda ctx, param, incomplete: complete_names(DATASETS, incomplete),
 )
 @json_option("JSON instead of a table")
 def command(name: str | None, as_json: bool) -> None:

@@ -10,7 +10,7 @@ import click
 
 from discotext.attacks.progress import AttackProgress
 from discotext.cli.figures import print_flipped, print_summary
-from discotext.cli.help import Count, GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, attack_option, output_option
 from discotext.cli.options import FOLDER
 from discotext.cli.output import make_console
 from discotext.cli.train import print_training, show_training
@@ -20,28 +20,19 @@ from discotext.support.progress import Progress
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discotext.runs.record import Record
-    from discotext.runs.summary import Summary
-
 DATA = "movie_reviews"
 SOLVERS = ("disco", "left-to-right", "exact")
 
 
 @click.command(cls=GroupedCommand)
-@option("--texts", section="Attack", default=200, type=Count(1), metavar="N", help="Number of sentences to attack.")
-@option(
-    "--budget",
-    section="Attack",
-    default="0.2",
-    metavar="SHARE",
-    help="Share of the words that may change, above 0 and at most 1.",
+@attack_option("--texts", default=200, type=Count(1), help="Number of sentences to attack.")
+@attack_option(
+    "--budget", default="0.2", metavar="SHARE", help="Share of the words that may change, above 0 and at most 1."
 )
-@option(
+@output_option(
     "--out",
-    section="Output",
     default="discotext-demo",
     type=FOLDER,
-    metavar="FOLDER",
     help="Folder for the classifier, the records and the report. A second run reuses them.",
 )
 def command(out: Path, texts: int, budget: str) -> None:
@@ -66,7 +57,9 @@ def command(out: Path, texts: int, budget: str) -> None:
     flush_denormals_globally()
     from discotext.attacks.attack import compare
     from discotext.report import make_page
+    from discotext.report.figures import describe_bracket
     from discotext.report.flipped import choose_flipped
+    from discotext.runs.certificate import make_certificate
     from discotext.runs.folder import read_run
     from discotext.support.files import write_atomically
 
@@ -82,7 +75,10 @@ def command(out: Path, texts: int, budget: str) -> None:
     print_flipped(choose_flipped(result.select("disco")), list(result.settings["labels"]))
     target = run / "report.html"
     write_atomically(target, make_page(read_run(run)))
-    print_conclusion(result.summary, result.select("exact"))
+    disco, worst = result.summary.solvers["disco"], make_certificate(result.settings, result.select("exact"), allowed)
+    before, after = percent(disco.original_accuracy), percent(disco.adversarial_accuracy)
+    click.echo(f"\nChanging at most {allowed.describe()} lowers accuracy from {before} to {after}.")
+    click.echo(f"{describe_bracket(worst)} `discotext certify` shows it for your model.")
     make_console().print(f"\nAll texts are in {target}", soft_wrap=True)
 
 
@@ -101,26 +97,3 @@ def prepare_victim(folder: Path, console: Console) -> Path:
         report = train_victim(DATA, folder, settings=settings, packaged=True, progress=partial(show_training, progress))
     print_training(report)
     return folder
-
-
-def print_conclusion(summary: Summary, exact_records: list[Record]) -> None:
-    """Print the result in a sentence, and between which accuracies exact search shows the worst case to lie."""
-    from discotext.runs.certificate import judge
-
-    disco, exact = summary.solvers["disco"], summary.solvers["exact"]
-    is_worst = disco.adversarial_accuracy == exact.adversarial_accuracy
-    worst_case = f"and the true worst case is {percent(exact.adversarial_accuracy)}"
-    compared = "which is the true worst case" if is_worst else worst_case
-    proof = "proved" if exact.optimal == 1 else f"proved for {percent(exact.optimal or 0, 0)} of the texts"
-    if fixed := summary.unchangeable_texts:
-        proof += f"; {fixed} of the {summary.n} texts have no word that can change, and are not counted as proved"
-    click.echo(
-        f"\nChanging at most {100 * summary.budget:g} % of the words lowers accuracy from "
-        f"{percent(disco.original_accuracy)} to {percent(disco.adversarial_accuracy)}, {compared} ({proof})."
-    )
-    verdicts, n = [judge(record) for record in exact_records], max(len(exact_records), 1)
-    least, most = verdicts.count("robust") / n, (n - verdicts.count("wrong") - verdicts.count("broken")) / n
-    click.echo(
-        f"The bracket: at least {percent(least)} is certified to survive, at most {percent(most)} does. "
-        "`discotext certify` gives it for your model."
-    )

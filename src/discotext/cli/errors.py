@@ -32,28 +32,21 @@ RESUME = "repeat the command to resume"
 
 
 class CommandError(click.ClickException):
-    """An error that is reported in one sentence; status 1."""
+    """An error that is reported in one sentence."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = status  # type: ignore[misc]  # which click sets for a whole class
 
     def show(self, file: Any = None) -> None:
         click.echo(f"discotext: {self.format_message()}", file=file, err=True)
 
 
-class VictimFailedError(CommandError):
-    """The run is finished, but its figures mean little; status 3."""
-
-    exit_code = 3
-
-
-class TooLowError(CommandError):
-    """The accuracy under attack is below what was asked for; status 4."""
-
-    exit_code = 4
-
-
 class InterruptError(CommandError):
-    """Ctrl-C, and what it means for the work done so far; status 130."""
+    """Ctrl-C, and what it means for the work done so far."""
 
-    exit_code = 130
+    def __init__(self, message: str) -> None:
+        super().__init__(message, 130)
 
     def show(self, file: Any = None) -> None:
         # The terminal has just printed ^C on this line.
@@ -90,11 +83,6 @@ def report_errors(context: click.Context) -> Iterator[None]:
             raise CommandError(f"a model file is damaged: {one_line(error)}") from error
 
 
-def explain_interrupt(out: Path | None) -> InterruptError:
-    """Say what Ctrl-C means for a run with this folder for its records, or with none."""
-    return InterruptError(f"interrupted{describe_saved(out)}")
-
-
 def describe_saved(out: Path | None) -> str:
     """What is saved of a run that ends before its time; it continues a sentence."""
     if out is None:
@@ -121,10 +109,8 @@ def describe_error(error: BaseException) -> str:
         broken = error.object[error.start : error.end][:20]
         return f"{broken!r} is not a complete character and cannot be written; was a file name or text truncated?"
     message = one_line(error)
-    if message.startswith("embedded null"):
-        return "a file name contains a NUL character, which is not allowed"
-    if message.endswith("has an empty name"):
-        return "a file name is empty or names a folder; give the name of a file"
+    if message.startswith("embedded null") or message.endswith("has an empty name"):
+        return "a file name is empty, names a folder or contains a NUL character; give the name of a file"
     return message or type(error).__name__
 
 

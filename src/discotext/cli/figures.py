@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from discotext.cli.output import make_console, print_message, print_sentence, print_table
-from discotext.support.plain_text import escape_unprintable, percent
+from discotext.support.plain_text import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,13 +114,12 @@ def paint(pieces: Iterable[tuple[str, str]], *, colour: bool = True) -> Text:
     """
     from rich.text import Text
 
+    from discotext.report.flipped import make_harmless, write_plainly
+
+    if not colour:
+        return Text(write_plainly(pieces))
     shown = Text()
     for kind, text in pieces:
-        # A line break within a text is no reason for a new line; anything that a terminal would obey is escaped.
-        safe = escape_unprintable(text.replace("\n", " ").replace("\r", " ").replace("\t", " "))
-        if colour:
-            shown.append(safe, {"old": OLD, "new": NEW}.get(kind, ""))
-            shown.append(" " if kind == "old" else "")
-        else:
-            shown.append({"old": f"[{safe} → ", "new": f"{safe}]"}.get(kind, safe))
+        shown.append(make_harmless(text), {"old": OLD, "new": NEW}.get(kind, ""))
+        shown.append(" " if kind == "old" else "")
     return shown

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.data_options import pop_columns
-from discotext.cli.help import Count, GroupedCommand, Number, option
+from discotext.cli import options as shared
+from discotext.cli.help import Count, GroupedCommand, Number, model_option, output_option
 from discotext.cli.names import MODELS, join_names
-from discotext.cli.options import (
-    FOLDER,
-    column_options,
-    complete_data,
-    data_argument,
-    exchange_options,
-    json_option,
-    limit_option,
-    seed_option,
-    trust_option,
-)
 from discotext.cli.output import make_console, print_message, print_table, write_json
 from discotext.support.progress import Progress
 
@@ -29,20 +18,18 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
-@data_argument("train")
-@option(
+@shared.data_argument("train")
+@model_option(
     "--model",
-    section="Model",
     default="lstm",
     metavar="MODEL",
     help=f"Model: {join_names((*MODELS, 'tfidf'))}, trained from scratch; hf:FOLDER, fine-tuned further; sklearn:FILE, "
     "fitted again; a folder of discotext train, trained again from scratch; or any other victim, which stays as it is "
     "and gets a reader of synonyms.",
 )
-@option(
+@model_option(
     "--recipe",
     "recipes",
-    section="Model",
     multiple=True,
     metavar="RECIPE",
     default=["auto"],
@@ -50,41 +37,23 @@ if TYPE_CHECKING:
     help="Recipe to try: plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], mixed[:WEIGHT], "
     "interval[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
 )
-@option(
+@model_option(
     "--max-loss",
-    section="Model",
     type=Number(0, 100),
     metavar="POINTS",
     default=2.0,
     help="Accuracy on held-out texts that may be lost, in percentage points.",
 )
-@option("--epochs", section="Model", type=Count(1), metavar="N", show_default="as train", help="Epochs at most.")
-@seed_option("Model")
-@exchange_options("Attack", "that the model is to be robust against")
-@option(
-    "--test",
-    section="Data",
-    metavar="DATA",
-    show_default="the test split of a data set, or a fifth of a file",
-    help="Data to measure on, once, in the end.",
-    shell_complete=complete_data,
-)
-@limit_option("Train on")
-@column_options
-@trust_option
-@option("--out", section="Output", required=True, type=FOLDER, metavar="FOLDER", help="Folder for the hardened model.")
-@json_option("one JSON object instead of tables")
-def command(
-    data: str,
-    model: str,
-    recipes: tuple[str, ...],
-    synonyms: tuple[Path, ...],
-    without: tuple[str, ...],
-    share: float,
-    out: Path,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@model_option("--epochs", type=Count(1), show_default="as train", help="Epochs at most.")
+@shared.seed_option("Model")
+@shared.exchange_options("Attack", "that the model is to be robust against")
+@shared.held_out_option("on, once, in the end")
+@shared.limit_option("Train on")
+@shared.column_options
+@shared.trust_option
+@output_option("--out", required=True, type=shared.FOLDER, help="Folder for the hardened model.")
+@shared.json_option("one JSON object instead of tables")
+def command(data: str, model: str, share: float, out: Path, as_json: bool, **options: Any) -> None:
     """Train a classifier that is robust when words are exchanged, and show how robust it is.
 
     Trains by several recipes, attacks held-out training texts, and takes the recipe that keeps the highest accuracy
@@ -103,7 +72,7 @@ def command(
     from discotext.data.registry import check_data
     from discotext.support.extras import flush_denormals_globally
 
-    columns = pop_columns(options)
+    columns = shared.pop_columns(options)
     check_data(data, "train")
     if options["test"]:
         check_data(options["test"])
@@ -113,18 +82,10 @@ def command(
     from discotext.text.candidates import make_candidates
 
     console = make_console(stderr=True)
+    candidates = make_candidates(synonyms=options.pop("synonyms"), without=options.pop("without"))
+    options |= {"candidates": candidates, "budgets": Budgets(share=share), "columns": columns}
     with Progress(console) as progress:
-        found = harden(
-            data,
-            model,
-            recipes=recipes,
-            candidates=make_candidates(synonyms=synonyms, without=without),
-            budgets=Budgets(share=share),
-            columns=columns,
-            out=out,
-            progress=progress.update_stage,
-            **options,
-        )
+        found = harden(data, model, out=out, progress=progress.update_stage, **options)
     if as_json:
         write_json(found.as_dict())
     else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,6 +63,9 @@ class Count(click.IntRange):
 
     name = "integer"
 
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "N"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
         if found >= 2**63:
@@ -77,9 +81,7 @@ class Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
         if math.isnan(found):
-            limited = self.min is not None or self.max is not None
-            expected = f"in the range {self._describe_range()}" if limited else "a number"
-            self.fail(f"{value!r} is not {expected}.", param, ctx)
+            self.fail(f"{value!r} is not a number.", param, ctx)
         return found
 
 
@@ -130,8 +132,7 @@ class GroupedCommand(click.Command):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         # Said here and not only by the group: click keeps the first help option it makes of a command.
-        given = settings.pop("context_settings", None) or {}
-        settings["context_settings"] = {"help_option_names": ["-h", "--help"], **given}
+        settings["context_settings"] = {"help_option_names": ["-h", "--help"]}
         super().__init__(*args, **settings)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -161,6 +162,11 @@ def option(*names: str, section: str, **settings: Any) -> Decorator:
     """Declare an option in a section; its default is shown."""
     settings.setdefault("show_default", True)
     return click.option(*names, cls=GroupedOption, section=section, **settings)
+
+
+attack_option, candidate_option, data_option, model_option, output_option, query_option, worker_option = (
+    partial(option, section=name) for name in ("Attack", "Candidates", "Data", "Model", "Output", "Queries", "Workers")
+)
 
 
 def argument(name: str, description: str, **settings: Any) -> Decorator:

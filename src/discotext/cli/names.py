@@ -7,37 +7,16 @@ it. `tests/cli/test_cli.py` compares each tuple with its definition.
 from __future__ import annotations
 
 SOLVERS = (
-    "disco",
-    "disco-high",
-    "disco-proximal",
-    "disco-adam",
-    "disco-frank-wolfe",
-    "greedy",
-    "left-to-right",
-    "ranked-greedy",
-    "gradient-greedy",
-    "beam",
-    "local-search",
-    "exact",
-    "random",
-)
+    "disco", "disco-high", "disco-proximal", "disco-adam", "disco-frank-wolfe", "greedy", "left-to-right",
+    "ranked-greedy", "gradient-greedy", "beam", "local-search", "exact", "random",
+)  # fmt: skip
 SEQUENCE_SOLVERS = ("viterbi", "prefix-beam")
 NETWORK_SOURCES = ("networks", "spelling")
 SOURCES = ("thesaurus", "neighbours", "wordnet", "list", "masked-lm")
 FILTERS = (
-    "stop-words",
-    "numbers",
-    "names",
-    "part-of-speech",
-    "antonyms",
-    "inflection",
-    "similarity",
-    "phrase",
-    "article",
-    "accept",
-    "unknown-to-victim",
-    "all",
-)
+    "stop-words", "numbers", "names", "part-of-speech", "antonyms", "inflection", "similarity", "phrase", "article",
+    "accept", "unknown-to-victim", "all",
+)  # fmt: skip
 SCORERS = ("light", "encoder", "full")
 MODELS = ("lstm", "wcnn", "dan", "rnn")
 POOLS = ("last", "max", "mean")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli.figures import NEW, OLD, paint
+from discotext.cli.options import load_named
 from discotext.cli.output import make_console, make_table, print_sentence, write_json
-from discotext.cli.service_options import pop_service
 from discotext.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -29,29 +29,20 @@ CLASSES = 8  # classes whose scores are shown
 
 def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) -> None:
     """Attack one text, and print what came of it."""
-    from discotext.attacks.preflight import check_victim_path, is_network
-    from discotext.support.extras import flush_denormals_globally
-
     options = dict(options)
     for name, default in FOR_DATA.items():
         if options.pop(name) != default:
             raise click.UsageError(f"--{name.replace('_', '-')} is for DATA with many texts; leave it out with --text.")
-    budget, words = (choose_one(options.pop(name), name) for name in ("budget", "words"))
+    budget, words, accept = (choose_one(options.pop(name), name) for name in ("budget", "words", "accept"))
     if budget is not None and words is not None:
         raise click.UsageError("--budget and --words are both given; give one of them.")
-    accept = choose_one(options.pop("accept"), "accept")
-    service = pop_service(victim, options)
-    check_victim_path(victim)
-    if is_network(victim):
-        flush_denormals_globally()  # must come first
+    model = load_named(victim, options)
     from discotext.attacks.one_text import TextAttacker
     from discotext.text.candidates import make_candidates
-    from discotext.victims.registry import load_victim
 
     as_json = options.pop("as_json")
     search = {name: options.pop(name) for name in ("target", "seed", "surrogate", "max_queries")}
     limits = {"budget": budget or 0.2, "words": words}
-    model = load_victim(victim, options.pop("trust"), service)
     attacker = TextAttacker(model, make_candidates(**options, accept=accept))
     look = attacker.look(text, **limits)
     with Progress() as progress:
@@ -98,11 +89,9 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
         print_sentence(console, "a larger --budget or --solver exact, which also proves, may find more")
     if look.truncated:
         print_sentence(console, "the victim reads only the beginning of this text")
-    passes = "1 query" if record.forwards == 1 else f"{record.forwards:,} queries"
-    if record.backwards:
-        passes += " and 1 gradient" if record.backwards == 1 else f" and {record.backwards:,} gradients"
-    learning = f", {outcome.learning_queries:,} more to learn a surrogate" if outcome.learning_queries else ""
-    print_sentence(console, f"{record.solver}: {passes}{learning}, {record.seconds:.1f} s")
+    spent = f"queries: {record.forwards:,}" + (f", gradients: {record.backwards:,}" if record.backwards else "")
+    learning = f", {outcome.learning_queries:,} more queries to learn a surrogate" if outcome.learning_queries else ""
+    print_sentence(console, f"{record.solver}: {record.seconds:.1f} s, {spent}{learning}")
     print_candidates(console, look, outcome)
 
 

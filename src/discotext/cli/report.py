@@ -1,4 +1,4 @@
-"""discotext report: the results of a run, or of two beside each other, as tables, an HTML page and files."""
+"""discotext report, merge and augment: what is made of runs. Tables, a page and files; one run; training data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discotext.cli.figures import print_certificates, print_pairing, print_summary
-from discotext.cli.help import GroupedCommand, argument, option
+from discotext.cli.help import GroupedCommand, argument, option, output_option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
 from discotext.cli.output import write_json
 
@@ -22,23 +22,16 @@ from discotext.cli.output import write_json
     required=True,
     metavar="RUN [RUN]",
 )
-@option(
+@output_option(
     "--html",
     "html_file",
-    section="Output",
     type=OUTPUT_FILE,
-    metavar="FILE",
     show_default="RUN/report.html; of two runs, compared.html in the second",
     help="HTML page: one file that works offline.",
 )
-@option("--csv", "csv_file", section="Output", type=OUTPUT_FILE, metavar="FILE", help="Also write the records as CSV.")
-@option(
-    "--parquet",
-    "parquet_file",
-    section="Output",
-    type=OUTPUT_FILE,
-    metavar="FILE",
-    help="Also write the records as Parquet (needs discotext[parquet]).",
+@output_option("--csv", "csv_file", type=OUTPUT_FILE, help="Also write the records as CSV.")
+@output_option(
+    "--parquet", "parquet_file", type=OUTPUT_FILE, help="Also write the records as Parquet (needs discotext[parquet])."
 )
 @json_option("one JSON object per budget instead of tables")
 @option(
@@ -105,3 +98,50 @@ def command(
         if file is not None:
             write(file, last.records, last.labels)
             click.echo(f"wrote {len(last.records):,} rows to {file}", err=True)
+
+
+@click.command(cls=GroupedCommand)
+@argument(
+    "runs", "The folders of all shards, written with --shard and --out.", nargs=-1, required=True, type=RUN_FOLDER
+)
+@output_option("--out", required=True, type=RUN_FOLDER, help="Folder for the merged run.")
+def merge(runs: tuple[Path, ...], out: Path) -> None:
+    """Merge the shards of an attack into one run.
+
+    The result is the same as that of a run without --shard.
+
+    \b
+    Examples:
+      discotext attack victim movie_reviews --shard 1/2 --out part1
+      discotext attack victim movie_reviews --shard 2/2 --out part2
+      discotext merge part1 part2 --out run
+    """
+    from discotext.runs.merge import merge
+
+    for summary in merge(runs, out):
+        print_summary(summary)
+
+
+@click.command(cls=GroupedCommand)
+@argument("run", "A folder written by attack, compare or merge.", type=RUN_FOLDER)
+@output_option("--out", required=True, type=OUTPUT_FILE, help="A .jsonl, .csv or .tsv file.")
+@output_option("--overwrite", is_flag=True, help="Replace an existing file.")
+def augment(run: Path, out: Path, overwrite: bool) -> None:
+    """Write a run's texts and its successful attacks as training data.
+
+    Every text has its true label, so that a classifier can be trained on the file to become more robust.
+
+    \b
+    Examples:
+      discotext augment run --out more.jsonl
+      discotext train more.jsonl --out hardened
+    """
+    from discotext.runs.merge import check_suffix, collect_examples, write_examples
+
+    check_suffix(out)
+    if out.exists() and not overwrite:
+        raise ValueError(f"{out} already exists; choose another file or use --overwrite")
+    texts, flipped = collect_examples(run)
+    write_examples(texts + flipped, out)
+    made = f"{len(texts):,} texts and {len(flipped):,} successful attacks, with their true labels"
+    click.echo(f"wrote {made}, to {out}; train on them with `discotext train {out}`", err=True)

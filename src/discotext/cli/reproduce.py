@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from discotext.attacks.progress import AttackProgress
-from discotext.cli.help import Count, GroupedCommand, option
+from discotext.cli.help import Count, GroupedCommand, data_option, output_option
 from discotext.cli.names import PAPER_DATASETS
 from discotext.cli.options import FOLDER, json_option, seed_option, worker_options
 from discotext.cli.output import make_console, print_message, print_table, write_json
@@ -18,26 +18,14 @@ from discotext.support.plain_text import interval, percent
 
 
 @click.command(cls=GroupedCommand)
-@option(
-    "--data",
-    section="Data",
-    multiple=True,
-    type=click.Choice(PAPER_DATASETS),
-    show_default="all three",
-    help="Data set. Repeatable.",
+@data_option(
+    "--data", multiple=True, type=click.Choice(PAPER_DATASETS), show_default="all three", help="Data set. Repeatable."
 )
-@option(
-    "--texts",
-    section="Data",
-    default=500,
-    type=Count(0),
-    metavar="N",
-    help="Texts in the larger sample, which includes the first; 0 omits it.",
+@data_option(
+    "--texts", default=500, type=Count(0), help="Texts in the larger sample, which includes the first; 0 omits it."
 )
 @seed_option("Data")
-@option(
-    "--out", section="Output", default="paper", type=FOLDER, metavar="FOLDER", help="Folder for models and records."
-)
+@output_option("--out", default="paper", type=FOLDER, help="Folder for models and records.")
 @json_option("one JSON list instead of a table")
 @worker_options
 def command(out: Path, data: tuple[str, ...], texts: int, seed: int, as_json: bool, **workers: Any) -> None:
@@ -85,10 +73,8 @@ def print_paper_table(rows: list[dict[str, Any]]) -> None:
     from discotext.report.table import Column, Table, count, share
     from discotext.runs.summary import Estimate
 
-    after = [
-        Estimate(row["adversarial_accuracy"], *(row.get(f"adversarial_accuracy_{end}", 0.0) for end in ("low", "high")))
-        for row in rows
-    ]
+    ends = ("adversarial_accuracy_low", "adversarial_accuracy_high")
+    after = [Estimate(row["adversarial_accuracy"], *(row.get(end, 0.0) for end in ends)) for row in rows]
     columns = [
         Column("data", [row["data"] for row in rows]),
         Column("method", [row["method"] for row in rows]),

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from discotext.cli.help import Count, GroupedCommand, option
-from discotext.cli.options import accept_option, candidate_options, trust_option, victim_argument
+from discotext.cli.options import accept_option, candidate_options, load_named, trust_option, victim_argument
 from discotext.cli.output import make_console, print_message
-from discotext.cli.service_options import pop_service, service_options
+from discotext.cli.service_options import service_options
 from discotext.support.extras import require
 
 
@@ -21,7 +21,6 @@ from discotext.support.extras import require
     "--port",
     section="Page",
     type=Count(0, 65_535),
-    metavar="N",
     show_default="8765, or a free one if that is taken",
     help="Port of this machine to listen on; 0 is any free one.",
 )
@@ -37,7 +36,7 @@ from discotext.support.extras import require
 @accept_option(multiple=False)
 @candidate_options
 @service_options
-def command(victim: str, port: int | None, show: bool | None, trust: bool, **options: Any) -> None:
+def command(victim: str, port: int | None, show: bool | None, **options: Any) -> None:
     """Type a text on a local web page, and watch attacks on it.
 
     Prints the address of the page and serves it until Ctrl-C. It shows the prediction as you type, the words that may
@@ -52,26 +51,16 @@ def command(victim: str, port: int | None, show: bool | None, trust: bool, **opt
     """
     for module in ("starlette", "uvicorn"):
         require(module, "web", "discotext serve")
-    from discotext.attacks.preflight import check_victim_path, is_network
-    from discotext.support.extras import flush_denormals_globally
-
-    service = pop_service(victim, options)
-    check_victim_path(victim)
-    if is_network(victim):
-        flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
+    console = make_console(stderr=True)
+    print_message(console, f"loading {victim}")
+    served = load_named(victim, options)
     from discotext.attacks.one_text import TextAttacker
     from discotext.text.candidates import make_candidates
-    from discotext.victims.registry import load_victim
     from discotext.web.model import SharedModel
     from discotext.web.server import PATIENCE, Server
 
-    console = make_console(stderr=True)
-    print_message(console, f"loading {victim}")
-    model = SharedModel(
-        TextAttacker(load_victim(victim, trust, service), make_candidates(**options), patience=PATIENCE)
-    )
+    model = SharedModel(TextAttacker(served, make_candidates(**options), patience=PATIENCE))
     model.warm_up()
-
     server = Server(model, port)
     click.echo(server.address)
     sys.stdout.flush()

@@ -18,8 +18,6 @@ def command(terms: tuple[str, ...]) -> None:
       discotext terms
       discotext terms proved bracket s/text
     """
-    from difflib import get_close_matches
-
     from rich.table import Table
 
     from discotext.report.terms import ALIASES, TERMS, define
@@ -30,9 +28,7 @@ def command(terms: tuple[str, ...]) -> None:
     table.add_column(overflow="fold")
     for term in terms or every.values():
         if term.lower() not in every:
-            near = get_close_matches(term.lower(), every, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`discotext terms` lists all of them"
-            raise ValueError(f"there is no term {term!r}; {hint}")
+            raise ValueError(f"there is no term {term!r}; `discotext terms` lists all of them")
         table.add_row(term, define(every[term.lower()]))
     console = make_console()
     console.width = min(console.width, 100)

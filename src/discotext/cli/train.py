@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.data_options import pop_columns
-from discotext.cli.help import Count, GroupedCommand, Number, option
+from discotext.cli import options as shared
+from discotext.cli.help import Count, GroupedCommand, Number, model_option, option, output_option
 from discotext.cli.names import MODELS, POOLS
-from discotext.cli.options import (
-    EXISTING_FILE,
-    FOLDER,
-    column_options,
-    complete_data,
-    data_argument,
-    exchange_options,
-    json_option,
-    limit_option,
-    seed_option,
-)
 from discotext.cli.output import write_json
 from discotext.support.plain_text import percent
 from discotext.support.progress import Progress
@@ -35,44 +23,34 @@ SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "sh
 
 
 @click.command(cls=GroupedCommand)
-@data_argument("train")
-@option(
+@shared.data_argument("train")
+@model_option(
     "--model",
     "kind",
-    section="Model",
     default="lstm",
     type=click.Choice(MODELS),
     help="Architecture: LSTM, word-level CNN, deep averaging network or simple RNN.",
 )
-@option(
+@model_option(
     "--epochs",
-    section="Model",
     type=Count(1),
-    metavar="N",
     show_default="6; 6 to 40 for fewer than 20,000 texts",
     help="Maximum number of epochs. Training stops early when the held-out accuracy no longer improves.",
 )
-@option(
+@model_option(
     "--vectors",
-    section="Model",
-    type=EXISTING_FILE,
-    metavar="FILE",
+    type=shared.EXISTING_FILE,
     show_default="GloVe in $DISCOTEXT_DATA/vectors, else those in the package",
     help="Initial word vectors: .txt (GloVe), .vec, .bin, .npz or .safetensors.",
 )
-@option(
+@model_option(
     "--tune-vectors/--freeze-vectors",
-    section="Model",
     default=None,
     show_default="tune for fewer than 20,000 texts",
     help="Whether to train the word vectors, too.",
 )
-@option(
-    "--pool",
-    section="Model",
-    type=click.Choice(POOLS),
-    show_default="max",
-    help="How lstm and rnn pool the states of a text.",
+@model_option(
+    "--pool", type=click.Choice(POOLS), show_default="max", help="How lstm and rnn pool the states of a text."
 )
 @option(
     "--adversarial",
@@ -84,21 +62,14 @@ SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "sh
     help="Train on texts whose words are exchanged to raise the loss, with this weight; 0.5 is a good start. An epoch "
     "then takes about two and a half times as long.",
 )
-@exchange_options("Hardening", "to exchange words for")
-@seed_option("Model")
-@option(
-    "--test",
-    section="Data",
-    metavar="DATA",
-    show_default="the test split of a data set, or a fifth of a file",
-    help="Data to measure the accuracy on.",
-    shell_complete=complete_data,
-)
-@limit_option("Train on")
-@column_options
-@option("--out", section="Output", required=True, type=FOLDER, metavar="FOLDER", help="Folder for the trained model.")
-@option("--overwrite", section="Output", is_flag=True, help="Replace an existing model.")
-@json_option("one JSON object instead of text")
+@shared.exchange_options("Hardening", "to exchange words for")
+@shared.seed_option("Model")
+@shared.held_out_option("the accuracy on")
+@shared.limit_option("Train on")
+@shared.column_options
+@output_option("--out", required=True, type=shared.FOLDER, help="Folder for the trained model.")
+@output_option("--overwrite", is_flag=True, help="Replace an existing model.")
+@shared.json_option("one JSON object instead of text")
 def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Train a classifier on a data set, and print its test accuracy.
 
@@ -117,7 +88,7 @@ def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bo
     from discotext.support.extras import flush_denormals_globally, require
 
     # Mistakes in the command line are reported before anything slow begins.
-    columns = pop_columns(options)
+    columns = shared.pop_columns(options)
     settings = {name: options.pop(name) for name in SETTINGS}
     exchange = {name: options.pop(name) for name in ("synonyms", "without")}
     check_data(data, "train")
@@ -129,23 +100,11 @@ def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bo
     from discotext.text.candidates import make_candidates
     from discotext.victims.neural.training import train_victim
 
-    make_folder(out)
-    try:
-        with Progress() as progress:
-            report = train_victim(
-                data,
-                out,
-                test=test,
-                columns=columns,
-                settings=settings,
-                progress=partial(show_training, progress),
-                candidates=make_candidates(**exchange) if settings["adversarial"] else None,
-                **options,
-            )
-    except BaseException:
-        with suppress(OSError):
-            out.rmdir()  # if nothing is in it
-        raise
+    make_folder(out)  # if it cannot be made, that is said before anything slow begins
+    candidates = make_candidates(**exchange) if settings["adversarial"] else None
+    options |= {"columns": columns, "settings": settings, "candidates": candidates}
+    with Progress() as progress:
+        report = train_victim(data, out, test=test, progress=partial(show_training, progress), **options)
     if as_json:
         write_json(report)
     else:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from discotext.report.markup import Markup, element, join
 from discotext.runs.record import Change, Record
-from discotext.support.plain_text import shorten
+from discotext.support.plain_text import escape_unprintable, shorten
 
 # In a text that is longer than that, what is far from a change is left out.
 LONG, AROUND = 600, 80
@@ -53,13 +53,7 @@ class FlippedText:
     @property
     def marked(self) -> str:
         """The text in a line, each change as [old → new]; of a long text, what stands around the changes."""
-        pieces = []
-        for kind, text in cut_pieces(self.record):
-            if kind == "kept":
-                pieces.append(_keep_ends(text))
-            else:
-                pieces.append(f"[{shorten(text, 60)} → " if kind == "old" else f"{shorten(text, 60)}]")
-        return "".join(pieces).strip()
+        return write_plainly(cut_pieces(self.record)).strip()
 
     def __repr__(self) -> str:
         return f"{self.heading}\n  {self.marked}"
@@ -162,9 +156,12 @@ def _shorten_gap(gap: str, first: bool, last: bool) -> str:
     return f"{gap[:head]} … {gap[len(gap) - tail :]}"
 
 
-def _keep_ends(text: str) -> str:
-    """The text on one line and without what a terminal would obey; a space at either end stays."""
-    if not text.strip():
-        return " " if text else ""
-    line = shorten(text, max(4 * LONG, len(text)))
-    return f"{' ' if text[0].isspace() else ''}{line}{' ' if text[-1].isspace() else ''}"
+def make_harmless(text: str) -> str:
+    """The text on one line, with what a terminal would obey written as escape codes."""
+    return escape_unprintable(text.replace("\n", " ").replace("\r", " ").replace("\t", " "))
+
+
+def write_plainly(pieces: Iterable[tuple[str, str]]) -> str:
+    """Pieces of a text on one line, each change as [old → new]."""
+    forms = {"old": "[{} → ", "new": "{}]"}
+    return "".join(forms.get(kind, "{}").format(make_harmless(text)) for kind, text in pieces)

@@ -10,21 +10,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from discotext.report import sections as parts
 from discotext.report.figures import Strongest
 from discotext.report.markup import Markup, element, embed, join, read_resource
-from discotext.report.sections import (
-    chart_accuracy,
-    compare_classes,
-    compare_runs,
-    list_settings,
-    list_solvers,
-    list_swaps,
-    show_bracket,
-    show_queries,
-    suggest_next,
-    write_headline,
-    write_lead,
-)
 from discotext.report.terms import list_terms
 from discotext.report.texts import make_data, show_examples, show_texts
 from discotext.runs.folder import Run
@@ -36,24 +24,20 @@ def make_page(run: Run, compared: Pairing | None = None) -> str:
     """The report of a run as HTML. compared: this run beside another one, for a section of its own."""
     attack = Strongest.of(run)
     sections = {
-        "compared": ("Beside another run", None if compared is None else compare_runs(compared)),
-        "next": ("What to do next", suggest_next(attack)),
-        "bracket": ("What is proved", show_bracket(run)),
-        "solvers": ("All solvers", list_solvers(attack)),
-        "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", chart_accuracy(attack)),
-        "queries": ("Success by queries", show_queries(attack)),
-        "classes": ("Class by class", compare_classes(attack)),
-        "words": ("The swaps that do most damage", list_swaps(attack)),
+        "compared": ("Beside another run", None if compared is None else parts.compare_runs(compared)),
+        "next": ("What to do next", parts.suggest_next(attack)),
+        "bracket": ("What is proved", parts.show_bracket(run)),
+        "solvers": ("All solvers", parts.list_solvers(attack)),
+        "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", parts.chart_accuracy(attack)),
+        "queries": ("Success by queries", parts.show_queries(attack)),
+        "classes": ("Class by class", parts.compare_classes(attack)),
+        "words": ("The swaps that do most damage", parts.list_swaps(attack)),
         "texts": ("Texts side by side", show_texts(attack)),
-        "pedigree": ("Settings and provenance", list_settings(run)),
+        "pedigree": ("Settings and provenance", parts.list_settings(run)),
     }
-    return wrap_page(
-        f"{run.settings['victim']} on {run.settings['data']}",
-        join(write_headline(attack), show_examples(attack), write_lead(attack)),
-        sections,
-        run.settings["version"],
-        data=make_data(attack),
-    )
+    headline = join(parts.write_headline(attack), show_examples(attack), parts.write_lead(attack))
+    title, version = f"{run.settings['victim']} on {run.settings['data']}", run.settings["version"]
+    return wrap_page(title, headline, sections, version, make_data(attack))
 
 
 def wrap_page(

@@ -13,18 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discotext.report import figures
 from discotext.report.chart import Chart, Point, draw_bars, draw_curve
-from discotext.report.figures import (
-    Strongest,
-    describe_bracket,
-    describe_difference,
-    tabulate_certificates,
-    tabulate_pairing,
-    tabulate_queries,
-    tabulate_solvers,
-)
+from discotext.report.figures import Strongest
 from discotext.report.flipped import mark_changes
-from discotext.report.markup import Markup, element, escape, join
+from discotext.report.markup import Markup, element, join
 from discotext.report.table import Column, Table, count, share, write_percent
 from discotext.report.terms import explain
 from discotext.runs import coverage
@@ -66,42 +59,31 @@ def write_lead(attack: Strongest) -> Markup:
     row, run = attack.figures, attack.run
     assert row.adversarial_accuracy is not None  # there are records
     low, high = row.adversarial_accuracy.low, row.adversarial_accuracy.high
-    more = [
-        join(
-            f"{attack.solver} on {attack.summary.n:,} texts of {run.settings['data']}; the accuracy after lies between "
-            f"{100 * low:.1f} and {write_percent(high)} (",
-            explain("95 % interval", "95\u00a0% interval"),
-            ").",
-        )
+    said: list[str] = [
+        f"{attack.solver} on {attack.summary.n:,} texts of {run.settings['data']}; the accuracy after lies between "
+        f"{100 * low:.1f} and {write_percent(high)} (",
+        explain("95 % interval", "95\u00a0% interval"),
+        "). ",
     ]
     if row.perturbation is not None:
-        more.append(
-            escape(f"Where it succeeds it changes {write_percent(row.perturbation)} of a text’s words on average.")
-        )
+        said.append(f"Where it succeeds it changes {write_percent(row.perturbation)} of a text’s words on average. ")
     if row.acceptable is not None and row.accepted_accuracy is not None:
-        more.append(
-            join(
-                "Most people are expected to ",
-                explain("accept"),
-                f" {write_percent(row.acceptable, 0)} of these swaps; counting only texts in which they accept every "
-                f"swap, accuracy is {write_percent(row.accepted_accuracy)}.",
-            )
-        )
+        counted = "of these swaps; counting only texts in which they accept every swap, accuracy is"
+        said += ["Most people are expected to ", explain("accept"), f" {write_percent(row.acceptable, 0)} {counted} "]
+        said.append(f"{write_percent(row.accepted_accuracy)}. ")
     if row.optimal == 1:
-        more.append(join("This is the true worst case: every verdict is ", explain("proved"), "."))
+        said += ["This is the true worst case: every verdict is ", explain("proved"), ". "]
     elif row.optimal:
-        more.append(join(f"For {write_percent(row.optimal)} of the attacks the verdict is ", explain("proved"), "."))
+        said += [f"For {write_percent(row.optimal)} of the attacks the verdict is ", explain("proved"), ". "]
     if (covered := coverage.describe(attack.summary)) is not None:
-        more.append(escape(f"{covered[0].upper()}{covered[1:]}."))
-    said = join(*(part for one in more for part in (one, " ")))
+        said.append(f"{covered[0].upper()}{covered[1:]}. ")
     source = run.settings.get("candidates", {}).get("source", "")
     warned = coverage.warn(attack.summary, [record.text for record in attack.records], source)
+    found = [element("p", *said, class_="lead")] + ([] if warned is None else [note(warned)])
     if len(run.records) < run.expected:
         there = f"{len(run.records):,} of {run.expected:,} records are there"
-        unfinished = note(f"the run is not finished: {there}, and this page is about them")
-    else:
-        unfinished = None
-    return join(element("p", said, class_="lead"), None if warned is None else note(warned), unfinished)
+        found.append(note(f"the run is not finished: {there}, and this page is about them"))
+    return join(*found)
 
 
 def note(said: str) -> Markup:
@@ -118,7 +100,7 @@ def suggest_next(attack: Strongest) -> Markup | None:
     )
     budget = Budget.parse(attack.budget)
     allowed = f"--budget {budget.share}" if budget.words is None else f"--words {budget.words}"
-    found: list[tuple[str, str, str | None]] = []
+    found: list[tuple[str, str, str | None]] = []  # a reason, what to do, and a command
     if len(run.records) < run.expected:
         found.append(("The run is not finished.", "Repeat the command that began it; it resumes.", None))
     guessing = row.original_accuracy is not None and row.original_accuracy.high < 1 / len(run.labels)
@@ -137,14 +119,10 @@ def suggest_next(attack: Strongest) -> Markup | None:
         command = f"discotext harden TRAINING_DATA --test {data} --model {victim} --out hardened"
         compared = "discotext report hardened/before hardened/after"
         found.append((reason, "Train a more robust model, and compare both.", f"{command}\n{compared}"))
-    rows = [
-        element(
-            "li",
-            element("p", reason, " ", element("b", action)),
-            None if command is None else element("pre", element("code", command), tabindex="0"),
-        )
-        for reason, action, command in found
-    ]
+    rows = []
+    for reason, action, line in found:
+        code = None if line is None else element("pre", element("code", line), tabindex="0")
+        rows.append(element("li", element("p", reason, " ", element("b", action)), code))
     return element("ol", *rows, class_="steps") if rows else None
 
 
@@ -155,8 +133,8 @@ def show_bracket(run: Run) -> Markup | None:
         return None
     said = f"The bracket is the difference of certified and attacked accuracy, in points. {INTERVALS} {found[-1].scope}"
     return join(
-        element("p", describe_bracket(found[-1]), class_="lead"),
-        tabulate_certificates(found).as_html(),
+        element("p", figures.describe_bracket(found[-1]), class_="lead"),
+        figures.tabulate_certificates(found).as_html(),
         element("p", said, class_="fine"),
         draw_brackets(run),
     )
@@ -170,10 +148,8 @@ def draw_brackets(run: Run) -> Markup | None:
     most = words[0]
     steps = [*range(0, most, max(1, -(-most // LONGEST_CURVE))), most]
     found = [make_certificate(run.settings, run.records, Budget(words=number)) for number in steps]
-    series = {
-        "attacked": [_point(number, one.attacked_accuracy) for number, one in zip(steps, found, strict=True)],
-        "certified": [_point(number, one.certified_accuracy) for number, one in zip(steps, found, strict=True)],
-    }
+    attacked, certified = [one.attacked_accuracy for one in found], [one.certified_accuracy for one in found]
+    series = {"attacked": list(map(_point, steps, attacked)), "certified": list(map(_point, steps, certified))}
     return draw_curve(series, [(number, str(number)) for number in steps], "changed words").as_html()
 
 
@@ -198,10 +174,10 @@ def compare_runs(found: Pairing) -> Markup:
         )
         lists += [element("p", text, class_="text", dir="auto") for text in shown]
     return join(
-        element("p", describe_difference(attack.after, attack.budget.describe(OF)), class_="lead"),
+        element("p", figures.describe_difference(attack.after, attack.budget.describe(OF)), class_="lead"),
         element("ul", *names, class_="plain"),
         *map(note, found.warnings),
-        tabulate_pairing(found).as_html(best=1 + list(found.attacks).index(attack)),
+        figures.tabulate_pairing(found).as_html(best=1 + list(found.attacks).index(attack)),
         element("p", said, class_="fine"),
         *lists,
     )
@@ -211,7 +187,7 @@ def list_solvers(attack: Strongest) -> Markup:
     """All solvers under all budgets."""
     begun = attack.run.begun
     places = [(budget, name) for budget, one in begun for name in one.solvers]
-    table = tabulate_solvers([one for _, one in begun])
+    table = figures.tabulate_solvers([one for _, one in begun])
     # How much of the texts can change, ties, words that the victim does not know.
     notes = [
         f"At most {Budget.parse(budget).describe()}: {note}." for budget, one in begun for note in coverage.notes(one)
@@ -285,7 +261,7 @@ def draw_by_budget(run: Run) -> Chart:
 
 def show_queries(attack: Strongest) -> Markup | None:
     """The share of attacked texts that each solver had flipped after so many queries; None if none was attacked."""
-    table = tabulate_queries(attack.summary)
+    table = figures.tabulate_queries(attack.summary)
     said = element("p", "A ", explain("query"), " is a forward pass of the model for one text.", class_="fine")
     return None if table is None else join(table.as_html(), said)
 
@@ -328,13 +304,13 @@ def compare_classes(attack: Strongest) -> Markup:
     for label, name in enumerate(attack.run.labels):
         if mine := [row for row in attack.records if row.label == label]:
             rows[name] = len(mine), summarise(mine, attack.run.settings["seed"])
-    figures = [row for _, row in rows.values()]
+    summaries = [row for _, row in rows.values()]
     columns = [
         Column("class", list(rows)),
         count("texts", [n for n, _ in rows.values()]),
-        share("before", [row.original_accuracy for row in figures], between=True),
-        share("after", [row.adversarial_accuracy for row in figures], between=True),
-        share("success", [row.success_rate for row in figures], between=True),
+        share("before", [row.original_accuracy for row in summaries], between=True),
+        share("after", [row.adversarial_accuracy for row in summaries], between=True),
+        share("success", [row.success_rate for row in summaries], between=True),
     ]
     return Table(str(attack), columns).as_html()
 

@@ -18,6 +18,7 @@ from discotext.runs.record import Budget, Record
 
 TEXTS, RECORDS, STATIC = 500, 4000, 20  # embedded texts, their records, and those shown without a script
 OUTCOMES = {"success": "flipped", "resisted": "not flipped", "skipped": "not attacked", "failed": "failed"}
+REACHED, WRONG = "it has the target class already", "the victim was wrong before any change"
 SORTS = {
     "flipped": "flipped first", "order": "in the order of the data", "fewest": "fewest words changed",
     "most": "most words changed", "high": "highest score after", "low": "lowest score after", "short": "shortest",
@@ -39,14 +40,11 @@ def describe(run: Run, record: Record) -> str:
     kind, changed = classify(record), count_changed(record)
     if kind == "failed":
         return f"The victim failed on this text: {record.error or 'no reason given'}"
-    if kind == "skipped" and record.predicted == record.label:
-        return "Not attacked: it has the target class already."
     if kind == "skipped":
-        return "Not attacked: the victim was wrong before any change."
+        return f"Not attacked: {REACHED if record.predicted == record.label else WRONG}."
     if kind == "success":
-        after = run.label(record.adversarial_predicted)
         proof = ", and it is proved that fewer are not enough" if record.status == "fewest" else ""
-        return f"Flipped to {after}: {changed}{proof}."
+        return f"Flipped to {run.label(record.adversarial_predicted)}: {changed}{proof}."
     return f"Not flipped, {changed}. {define(record.status) or record.status}"
 
 
@@ -77,22 +75,13 @@ def make_data(attack: Strongest) -> dict[str, Any]:
             continue
         text, changes = replace_surrogates(record.text), order_changes(record)
         texts[place] = [record.id, text, run.label(record.label), record.words]
-        rows.append(
-            [
-                place,
-                solvers.index(record.solver),
-                budgets.index(str(record.run_budget)),
-                list(OUTCOMES).index(classify(record)),
-                describe(run, record),
-                run.label(record.predicted),
-                run.label(record.adversarial_predicted),
-                record.score,
-                record.adversarial_score,
-                len(record.changes),
-                [[_units(text, change.start), _units(text, change.end), change.new] for change in changes or ()],
-                None if changes is not None else record.adversarial_text,
-            ]
-        )
+        marks = [[_units(text, change.start), _units(text, change.end), change.new] for change in changes or ()]
+        rows.append([
+            place, solvers.index(record.solver), budgets.index(str(record.run_budget)),
+            list(OUTCOMES).index(classify(record)), describe(run, record), run.label(record.predicted),
+            run.label(record.adversarial_predicted), record.score, record.adversarial_score, len(record.changes), marks,
+            None if changes is not None else record.adversarial_text,
+        ])  # fmt: skip
     chosen = [solvers.index(attack.solver), budgets.index(attack.budget)]
     parsed = [Budget.parse(one) for one in budgets]
     return {"solvers": solvers, "budgets": [one.describe() for one in parsed],
@@ -115,16 +104,12 @@ def show_texts(attack: Strongest) -> Markup:
         *("Outcomes and statuses are explained under ", element("a", "Terms", href="#terms"), "."),
         class_="fine",
     )
-    controls = [
-        *(_select(name) for name in ("solver", "budget", "outcome", "class")),
-        _select("sort", SORTS),
-        element("label", "search", element("input", type="search", name="search", autocomplete="off")),
-    ]
+    controls = [_select(name, SORTS if name == "sort" else {}) for name in "solver budget outcome class sort".split()]
+    controls.append(element("label", "search", element("input", type="search", name="search", autocomplete="off")))
     form = element("form", *controls, element("output", name="count", aria_live="polite"), id="controls", hidden=True)
     more = element("button", "Show more", type="button", id="more", hidden=True)
-    flipped = choose_flipped(attack.records, STATIC)
     static = [element("p", "With scripts allowed, all texts can be sorted and searched here.")]
-    static += [show_example(attack.run, record) for record in flipped]
+    static += [show_example(attack.run, record) for record in choose_flipped(attack.records, STATIC)]
     cards = element("div", id="cards", class_="cards")
     return join(note_selection(attack), legend, form, cards, more, element("noscript", *static))
 
@@ -144,8 +129,8 @@ def note_selection(attack: Strongest) -> Markup | None:
     return element("p", said, class_="note")
 
 
-def _select(name: str, options: dict[str, str] | None = None) -> Markup:
-    listed = [element("option", text, value=value) for value, text in (options or {}).items()]
+def _select(name: str, options: dict[str, str]) -> Markup:
+    listed = [element("option", text, value=value) for value, text in options.items()]
     return element("label", name, element("select", *listed, name=name))
 
 
@@ -166,13 +151,9 @@ def show_examples(attack: Strongest) -> Markup | None:
 
 def show_example(run: Run, record: Record) -> Markup:
     """One flipped text: its label before and after, and the text with the old and the new words."""
-    flow = element(
-        "p",
-        element("b", run.label(record.predicted), class_="was"),
-        element("span", " → ", aria_label="becomes"),
-        element("b", run.label(record.adversarial_predicted), class_="is"),
-        class_="flow",
-    )
+    was = element("b", run.label(record.predicted), class_="was")
+    becomes = element("b", run.label(record.adversarial_predicted), class_="is")
+    flow = element("p", was, element("span", " → ", aria_label="becomes"), becomes, class_="flow")
     said: Any = count_changed(record)
     if record.all_accepted is not None:
         what = "it" if len(record.changes) == 1 else "all of it"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Any
 
 LINE = 80  # characters of a line that fits any terminal
-# Characters that change the direction of the text after them can make a line read as a different one.
-BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
+# Control characters but for line ends and tabs, half characters, separators of lines, and those that change the
+# direction of the text after them, which can make a line read as a different one.
+HARMFUL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]"
+)
 
 
 def escape_unprintable(text: str) -> str:
@@ -17,17 +20,7 @@ def escape_unprintable(text: str) -> str:
     >>> escape_unprintable("a\\x1b[31mred")
     'a\\\\x1b[31mred'
     """
-    if text.isprintable() and text.isascii():
-        return text
-    return "".join(
-        character if _is_harmless(character) else character.encode("unicode_escape").decode() for character in text
-    )
-
-
-def _is_harmless(character: str) -> bool:
-    if character in "\n\t":
-        return True
-    return unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") and character not in BIDI_CONTROLS
+    return HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def shorten(text: object, most: int = LINE) -> str:
@@ -95,13 +88,6 @@ def describe_os_error(error: OSError) -> str:
     return str(error.strerror or error).lower()
 
 
-class Bounded(Protocol):
-    """What has a 95 % interval."""
-
-    low: float
-    high: float
-
-
-def interval(value: Bounded | None) -> str:
-    """The 95 % interval of a share, in percent."""
+def interval(value: Any) -> str:
+    """The 95 % interval of a share that has `low` and `high`, in percent."""
     return "–" if value is None else f"{100 * value.low:.1f}–{100 * value.high:.1f}"

@@ -22,14 +22,9 @@ NUMBER = "OMP_NUM_THREADS"
 WAITING = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0", "OPENBLAS_THREAD_TIMEOUT": "4"}
 
 
-def read_choice() -> int | None:
-    """The number of threads that the user has asked for, if any."""
-    given = os.environ.get(NUMBER, "").partition(",")[0].strip()
-    return int(given) if given.isdecimal() and int(given) else None
-
-
-# Before a command or a worker sets the variable itself.
-chosen = read_choice()
+# The number of threads that the user has asked for, if any: read before a command or a worker sets the variable itself.
+_asked = os.environ.get(NUMBER, "").partition(",")[0].strip()
+chosen: int | None = int(_asked) if _asked.isdecimal() and int(_asked) else None
 
 
 def make_environment(threads: int | None = None) -> dict[str, str]:

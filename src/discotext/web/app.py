@@ -16,7 +16,7 @@ import secrets
 import sys
 import threading
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any
@@ -72,7 +72,10 @@ def make_app(model: SharedModel, token: str, port: int) -> ASGIApp:
 
     app = Starlette(
         routes=[
-            *(Route(f"/{name}", serve_file(kind, content)) for name, kind, content in read_files()),
+            *(
+                Route(f"/{name}", Response(content, headers={"content-type": kind}), methods=["GET"])
+                for name, kind, content in read_files()
+            ),
             Route("/api/about", about),
             Route("/api/look", look, methods=["POST"]),
             Route("/api/attack", attack, methods=["POST"]),
@@ -140,15 +143,6 @@ def read_files() -> list[tuple[str, str, bytes]]:
             path = "" if file.name == "index.html" else file.name
             found.append((path, f"{TYPES[ending]}; charset=utf-8", file.read_bytes()))
     return found
-
-
-def serve_file(kind: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that answers with a file."""
-
-    async def serve(request: Request) -> Response:
-        return Response(content, headers={"content-type": kind})
-
-    return serve
 
 
 async def read_body(request: Request) -> Any:

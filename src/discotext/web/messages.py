@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ from discotext.text.words import split
 show = reprlib.repr  # any value in a message: short, and however deep it is nested
 MOST_CHARACTERS, MOST_WORDS = 20_000, 2_000
 MOST_SOLVERS = 4  # side by side
-MOST_PASSES = 100_000  # of a proof
+# The least and the most of each number; 2**32 is that of the solvers' random numbers.
+WHOLE = {"words": (0, MOST_WORDS), "target": (0, 1_000_000), "seed": (0, 2**32 - 1), "passes": (1, 100_000)}
 REFUSED_SHOWN = 12  # refused candidates of a word
 
 
@@ -47,32 +48,23 @@ class Asked:
 
 def read_look(raw: Any) -> Asked:
     """A request to look at a text."""
-    given = _read_object(raw, ("text", "words"))
-    return Asked(text=_read_text(given), words=_read_whole(given, "words", 0, MOST_WORDS))
+    return _read(raw, ("text", "words"))
 
 
 def read_attack(raw: Any) -> Asked:
     """A request to attack a text."""
-    given = _read_object(raw, ("text", "words", "solvers", "target", "seed", "passes"))
-    return Asked(
-        text=_read_text(given),
-        words=_read_whole(given, "words", 0, MOST_WORDS),
-        solvers=_read_solvers(given.get("solvers", ["auto"])),
-        target=_read_whole(given, "target", 0, 1_000_000),
-        seed=_read_whole(given, "seed", 0, 2**32 - 1) or 0,
-        passes=_read_whole(given, "passes", 1, MOST_PASSES),
-    )
+    return _read(raw, ("text", "words", "solvers", "target", "seed", "passes"))
 
 
-def _read_object(raw: Any, known: Sequence[str]) -> Mapping[str, Any]:
+def _read(raw: Any, known: Sequence[str]) -> Asked:
     unknown = [name for name in raw if name not in known] if isinstance(raw, dict) else [raw]
     if unknown:
         raise RequestError(f"there is {show(unknown[0])}; expected a JSON object with the keys {', '.join(known)}")
-    return raw  # type: ignore[no-any-return]
+    numbers = {name: _read_whole(name, raw[name]) for name in WHOLE if raw.get(name) is not None}
+    return Asked(text=_read_text(raw.get("text")), solvers=_read_solvers(raw.get("solvers", ["auto"])), **numbers)
 
 
-def _read_text(given: Mapping[str, Any]) -> str:
-    text = given.get("text")
+def _read_text(text: Any) -> str:
     if not isinstance(text, str):
         raise RequestError("the text is missing; expected a string")
     for count, most, what in ((len(text), MOST_CHARACTERS, "characters"), (len(split(text)), MOST_WORDS, "words")):
@@ -83,10 +75,8 @@ def _read_text(given: Mapping[str, Any]) -> str:
     return text
 
 
-def _read_whole(given: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
-    value = given.get(name)
-    if value is None:
-        return None
+def _read_whole(name: str, value: Any) -> int:
+    least, most = WHOLE[name]
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise RequestError(f"{name} is {show(value)}; choose a whole number from {least} to {most:,}")
     return value
@@ -106,20 +96,14 @@ def _read_solvers(raw: Any) -> tuple[str, ...]:
 def write_look(look: Look) -> dict[str, Any]:
     """A look, for the page."""
     text = split(look.text)
-    words = [
-        {
-            "before": gap,
-            "word": one.word,
-            "candidates": [
-                {"word": word, "accept": chance} for word, chance in zip(one.candidates, one.accept, strict=True)
-            ],
-            # Only words with candidates can be chosen on the page; those of the others would be most of the answer.
-            "refused": [{"word": word, "filter": name} for word, name in one.refused[:shown]],
-            "more_refused": max(len(one.refused) - shown, 0),
-        }
-        for gap, one in zip(text.gaps, look.words, strict=False)
-        for shown in (REFUSED_SHOWN if one.candidates else 0,)
-    ]
+    words = []
+    for gap, one in zip(text.gaps, look.words, strict=False):
+        offered = [{"word": word, "accept": chance} for word, chance in zip(one.candidates, one.accept, strict=True)]
+        # Only words with candidates can be chosen on the page; those of the others would be most of the answer.
+        shown = REFUSED_SHOWN if one.candidates else 0
+        refused = [{"word": word, "filter": name} for word, name in one.refused[:shown]]
+        more = max(len(one.refused) - shown, 0)
+        words.append({"before": gap, "word": one.word, "candidates": offered, "refused": refused, "more_refused": more})
     return {
         "words": words,
         "rest": text.gaps[-1],

@@ -21,7 +21,7 @@ EVERY = 0.1  # seconds between two steps in which nothing but the number of quer
 COMPARED = ("disco", "greedy", "beam", "left-to-right")  # what is compared unless another choice is made
 WARM_UP = "They purchased a good film, and the story is great."
 LONGEST = 400  # characters of a message
-EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError)  # raised with a message for the user
+EXPECTED = (ValueError, TypeError, OSError, RuntimeError, ImportError, MemoryError)  # with a message for the user
 
 
 class SharedModel:
@@ -46,13 +46,11 @@ class SharedModel:
     def _take_turn(self) -> Iterator[None]:
         if not self._places.acquire(blocking=False):
             raise RuntimeError(f"{AT_ONCE} requests wait for the model already; close other tabs, or try again")
+        self._acquire()
         try:
-            self._acquire()
-            try:
-                yield
-            finally:
-                self._lock.release()
+            yield
         finally:
+            self._lock.release()
             self._places.release()
 
     def warm_up(self) -> None:
@@ -117,16 +115,8 @@ class SharedModel:
             self._acquire()
             return self.closing or cancelled.is_set()
 
-        outcome = self.attacker.attack(
-            asked.text,
-            solver,
-            words=asked.words,
-            target=asked.target,
-            seed=asked.seed,
-            passes=asked.passes,
-            watch=watch,
-            cancelled=is_cancelled,
-        )
+        wanted: dict[str, Any] = {name: vars(asked)[name] for name in ("words", "target", "seed", "passes")}
+        outcome = self.attacker.attack(asked.text, solver, **wanted, watch=watch, cancelled=is_cancelled)
         send("outcome", write_outcome(outcome, solver, time.perf_counter() - began))
 
 
@@ -135,8 +125,6 @@ def describe_error(error: BaseException) -> str:
     message = shorten(error, LONGEST)
     if isinstance(error, EXPECTED):
         return message or type(error).__name__
-    if isinstance(error, MemoryError):
-        return "not enough memory; try a shorter text"
     named = type(error).__name__ + (message and f": {message}")
     return (
         f"{named}; this is a fault of discotext, see the terminal" if is_fault(error) else f"the victim ended: {named}"
@@ -145,4 +133,4 @@ def describe_error(error: BaseException) -> str:
 
 def is_fault(error: BaseException) -> bool:
     """Whether an error is our own: those of the victim are reported as expected ones, or end the thread."""
-    return isinstance(error, Exception) and not isinstance(error, (*EXPECTED, MemoryError))
+    return isinstance(error, Exception) and not isinstance(error, EXPECTED)

@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -46,19 +47,9 @@ class Server(uvicorn.Server):
         self.model, self.listening = model, open_port(port)
         number, token = self.listening.getsockname()[1], secrets.token_urlsafe(24)
         self.address = f"http://{HOST}:{number}/{token}/"
-        super().__init__(
-            uvicorn.Config(
-                make_app(model, token, number),
-                http="h11",
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level="error",
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=GRACE,
-            )
-        )
+        settings: dict[str, Any] = {"http": "h11", "ws": "none", "lifespan": "off", "server_header": False}
+        settings |= {"log_config": None, "log_level": "error", "access_log": False}
+        super().__init__(uvicorn.Config(make_app(model, token, number), timeout_graceful_shutdown=GRACE, **settings))
         # From here on a browser can connect; it is answered as soon as the server runs.
         self.listening.listen(64)
 
