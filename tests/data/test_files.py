@@ -60,8 +60,10 @@ def test_what_is_written_is_read(tmp_path, ending):
     assert found.texts == tuple(ODD)
     assert [found.names[label] for label in found.labels] == NAMES
     assert found.source == str(path)
-    other = write(tmp_path / f"other{ending}", ODD, [1, 0, 1, 0, 2, 1, 0], ("Body", "y"))
-    assert load_data(other, text_column="body", label_column="y").labels.tolist() == [1, 0, 1, 0, 2, 1, 0]
+    # Columns of other names, the label before the text.
+    other = write(tmp_path / f"other{ending}", [1, 0, 1, 0, 2, 1, 0], ODD, ("y", "Body"))
+    found = load_data(other, text_column="body", label_column="y")
+    assert (found.texts, found.labels.tolist()) == (tuple(ODD), [1, 0, 1, 0, 2, 1, 0])
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=8))
