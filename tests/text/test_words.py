@@ -82,6 +82,17 @@ def test_replacing_touches_nothing_else(text, data):
     ]
 
 
+@given(st.text(max_size=40), st.integers(0, 3), st.integers(0, 3))
+def test_the_text_around_a_word_is_cut_at_words(text, before, after):
+    words = split(text)
+    for number, (begin, end) in enumerate(words.spans()):
+        left, right = words.around(number, before, after)
+        assert text[:begin].endswith(left)
+        assert text[end:].startswith(right)
+        whole = words.around(number, len(words), len(words))
+        assert whole == (text[len(words.gaps[0]) : begin], text[end : len(text) - len(words.gaps[-1])])
+
+
 def test_replacing_a_word_that_does_not_exist_is_an_error():
     with pytest.raises(IndexError, match="word 3"):
         split("two words").replace({3: "x"})

@@ -61,21 +61,11 @@ def find_model(where: tuple[str, str, str], folder: str | None) -> str:
     return hub
 
 
-@dataclass(frozen=True)
-class Window:
-    """A piece of a text: what stands before a word, the word, and what stands after."""
-
-    before: str
-    word: str
-    after: str
-
-    @classmethod
-    def of(cls, text: Words, number: int, word: str, words_before: int, words_after: int) -> Window:
-        first, last = max(0, number - words_before), min(len(text), number + words_after + 1)
-        before = "".join(text.words[at] + text.gaps[at + 1] for at in range(first, number))
-        after = "".join(text.words[at] + text.gaps[at + 1] for at in range(number + 1, last - 1))
-        after = text.gaps[number + 1] + after + (text.words[last - 1] if last - 1 > number else "")
-        return cls(before, word, after if last - 1 > number else "")
+def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> tuple[str, str, str]:
+    """The text before an occurrence, the word or a candidate in its place, and the text after."""
+    text, word = texts[one.text], texts[one.text].words[one.position]
+    before, after = text.around(one.position, WINDOW, WINDOW)
+    return before, word if candidate is None else match_case(word, candidate), after
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +103,8 @@ class EncoderScorer(Scorer):
 
         adds: how much, at most, may be added to what the light scorer says.
         """
-        features, light = self.light.logits(texts, tags, asked)
-        wanted = to_logit(least)
+        features = self.light.features.compute(texts, tags, asked)
+        light, wanted = load_network().logits(features), to_logit(least)
         found = np.minimum(light.astype(np.float64), wanted - 1)
         worth = np.flatnonzero(light + adds >= wanted)
         if len(worth):
@@ -137,18 +127,16 @@ class EncoderScorer(Scorer):
         columns.append(np.linalg.norm(states[new, -1] - states[own, -1], axis=1))
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def _read(self, windows: Sequence[Window]) -> tuple[Matrix, Matrix, Matrix]:
+    def _read(self, windows: Sequence[tuple[str, str, str]]) -> tuple[Matrix, Matrix, Matrix]:
         """States of the word (R, layers, d), of the whole (R, d) and of the rest (R, d)."""
         import torch
 
         model, tokeniser = self._model.model, self._model.tokeniser
-        encoded = tokeniser(
-            [one.before + one.word + one.after for one in windows], return_offsets_mapping=True, verbose=False
-        )
+        encoded = tokeniser(["".join(one) for one in windows], return_offsets_mapping=True, verbose=False)
         rows = [row[: self._model.longest] for row in encoded["input_ids"]]
         spans = [
-            find_tokens(offsets, len(one.before), len(one.before) + len(one.word))
-            for one, offsets in zip(windows, encoded["offset_mapping"], strict=True)
+            find_tokens(offsets, len(before), len(before) + len(word))
+            for (before, word, _), offsets in zip(windows, encoded["offset_mapping"], strict=True)
         ]
         parts: list[Any] = [None] * len(rows)
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
@@ -212,18 +200,9 @@ class FullScorer(Scorer):
 
 def place(texts: Sequence[Words], one: Occurrence, candidates: Sequence[str]) -> Place:
     """A word and candidates in its place, as the language model reads them."""
-    text = texts[one.text]
-    word = text.words[one.position]
-    window = Window.of(text, one.position, word, LM_BEFORE, LM_AFTER)
-    return Place(window.before, [word, *(match_case(word, name) for name in candidates)], window.after)
-
-
-def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> Window:
-    """The words around an occurrence, with a candidate in its place."""
-    word = texts[one.text].words[one.position]
-    return Window.of(
-        texts[one.text], one.position, word if candidate is None else match_case(word, candidate), WINDOW, WINDOW
-    )
+    text, word = texts[one.text], texts[one.text].words[one.position]
+    before, after = text.around(one.position, LM_BEFORE, LM_AFTER)
+    return Place(before, [word, *(match_case(word, name) for name in candidates)], after)
 
 
 def find_tokens(offsets: Sequence[tuple[int, int]], begin: int, end: int) -> tuple[int, int]:

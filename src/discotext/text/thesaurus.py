@@ -22,7 +22,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +48,6 @@ class WordNet:
     related: dict[tuple[str, str], dict[str, float]]
     opposites: frozenset[tuple[str, str]]
     phrases: frozenset[tuple[str, ...]]
-
-    @cached_property
-    def beginnings(self) -> frozenset[tuple[str, ...]]:
-        """The first two words of the phrases of three."""
-        return frozenset(phrase[:2] for phrase in self.phrases if len(phrase) == 3)
 
     def synonyms(self, lemma: str, part: str) -> dict[str, float]:
         """Words that may replace a lemma as this part of speech, with strengths, strongest first.

@@ -70,6 +70,12 @@ class WordVectors:
     def width(self) -> int:
         return int(self.vectors.shape[1])
 
+    def cosine(self, word: str, other: str, unknown: float) -> float:
+        """The inner product of two words' vectors, which is the cosine of unit vectors; `unknown` if one has none."""
+        if word not in self.row or other not in self.row:
+            return unknown
+        return float(self.vectors[self.row[word]] @ self.vectors[self.row[other]])
+
     def take(self, words: Iterable[str]) -> WordVectors:
         """The vectors of these words, in this order; words without a vector are skipped."""
         known = [word for word in words if word in self.row]
