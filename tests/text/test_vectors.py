@@ -24,7 +24,7 @@ def test_words_with_spaces_are_read_from_glove(tmp_path):
     [
         ("v.txt", b"", "is empty"),
         ("v.txt", b"a 1 2\nb 3\n", "line 2: 1 numbers"),
-        ("v.txt", b"a 1 2\nb 3 x\n", "line 2: 'x'"),
+        ("v.txt", b"a 1 2\nb 3 x\n", "line 2: could not convert string to float: 'x'"),
         ("v.txt", b"a 1 2\nb 3 nan\n", "word 2, 'b'"),
         ("v.txt", b"a 1 2\nb 3 4\na 5 6\n", "word 3, 'a'"),
         ("v.txt", b"a 1 2\n\xff\xfe 3 4\n", "line 2"),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,7 +184,8 @@ class FullScorer(Scorer):
         if not asked:
             return []
         wanted = to_logit(least)
-        weight, fit, shift = load_stack()
+        # The weights of the encoder's log-odds and of the language model's gain, and the shift.
+        weight, fit, shift = load_arrays()["full.weights"].astype(np.float64).tolist()
         base = self.encoder.logits(texts, tags, asked, least, BOTH_ADD)
         found = np.minimum(weight * base + shift, wanted - 1)
         owners = np.repeat(np.arange(len(asked)), [len(one.candidates) for one in asked])
@@ -220,20 +221,11 @@ def average(states: Tensor, chosen: Tensor) -> Tensor:
 
 def cosine(first: Matrix, second: Matrix) -> Matrix:
     """(R,) the cosines of rows."""
-    product = (first * second).sum(axis=1)
-    return np.asarray(
-        product / np.maximum(np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1), 1e-9), dtype=np.float32
-    )
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    return np.asarray((first * second).sum(axis=1) / np.maximum(lengths, 1e-9), dtype=np.float32)
 
 
 def to_logit(probability: float) -> float:
     """The log-odds of a probability, within bounds."""
     inside = min(max(probability, 1e-6), 1 - 1e-6)
     return float(np.log(inside / (1 - inside)))
-
-
-@cache
-def load_stack() -> tuple[float, float, float]:
-    """The weights of the encoder's log-odds and of the language model's gain, and the shift."""
-    first, second, third = load_arrays()["full.weights"].astype(np.float64).tolist()
-    return first, second, third
