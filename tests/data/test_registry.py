@@ -11,8 +11,7 @@ from discotext.data import load_data, registry
 from discotext.data.columns import Columns, parse_renames
 from discotext.data.registry import DATASETS, describe_locations, load_split, locate
 from discotext.victims.examples import load_examples
-from discotext.victims.registry import load_victim
-from tests.data.writers import write, write_folders
+from tests.data.writers import make_victim, write, write_folders
 from tests.fuzzing import run
 
 
@@ -136,21 +135,14 @@ def test_the_package_has_the_same_imdb_as_the_folder(shared_data, package, monke
 
 
 def test_a_data_set_in_another_order_than_the_victims_is_turned(folder):
-    def victim(*labels):
-        def answer(texts):
-            return [[0.0, 1.0] for _ in texts]
-
-        answer.labels = labels
-        return load_victim(answer)
-
     write(folder / "imdb_test.csv", ["fine film", "awful film"], [1, 0])
-    assert load_examples(victim("NEGATIVE", "POSITIVE"), "imdb").labels.tolist() == [1, 0]
-    assert load_examples(victim("POSITIVE", "NEGATIVE"), "imdb").labels.tolist() == [0, 1]
-    assert load_examples(victim("LABEL_0", "LABEL_1"), "imdb").labels.tolist() == [1, 0]
+    assert load_examples(make_victim("NEGATIVE", "POSITIVE"), "imdb").labels.tolist() == [1, 0]
+    assert load_examples(make_victim("POSITIVE", "NEGATIVE"), "imdb").labels.tolist() == [0, 1]
+    assert load_examples(make_victim("LABEL_0", "LABEL_1"), "imdb").labels.tolist() == [1, 0]
     with pytest.raises(ValueError, match=r"negative, positive.*--map-label"):
-        load_examples(victim("bad", "good"), "imdb")
+        load_examples(make_victim("bad", "good"), "imdb")
     mapped = Columns(rename=parse_renames(["negative=bad", "Positive=good"]))
-    assert load_examples(victim("bad", "good"), "imdb", mapped).labels.tolist() == [1, 0]
+    assert load_examples(make_victim("bad", "good"), "imdb", mapped).labels.tolist() == [1, 0]
 
 
 def test_a_folder_with_the_name_of_a_data_set_is_not_silently_passed_over(folder, monkeypatch):

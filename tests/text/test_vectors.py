@@ -86,11 +86,3 @@ def test_what_is_written_is_read_back_exactly(tmp_path, ending):
         again = WordVectors.read(tmp_path / f"v{ending}")
         assert again.words == vectors.words
         np.testing.assert_array_equal(again.vectors, vectors.vectors)
-
-
-def test_the_shared_vectors_are_read(shared_data):
-    vectors = WordVectors.read(shared_data / "vectors" / "glove.6B.100d.wink.f16.npz")
-    assert vectors.vectors.shape == (213_371, 100)
-    assert vectors.words[0] == "the"
-    unit = vectors.take(["good", "great", "banana"]).normalise().vectors
-    assert unit[0] @ unit[1] > unit[0] @ unit[2]

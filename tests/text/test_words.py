@@ -7,21 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discotext.text.words import Words, compute_budget, match_case, split
+from discotext.text.words import compute_budget, match_case, split
 
-MARKUP = [
-    "<br />",
-    "<BR>",
-    "</b>",
-    "&lt;b&gt;",
-    "&lt;/FONT&gt;",
-    "&amp;",
-    "&#39;",
-    "#39;",
-    "quot;",
-    "gt;",
-    '&lt;A HREF="x"&gt;',
-]
+MARKUP = "<br />|<BR>|</b>|&lt;b&gt;|&lt;/FONT&gt;|&amp;|&#39;|#39;|quot;|gt;".split("|")
+MARKUP += ['&lt;A HREF="x"&gt;']
 
 
 @given(
@@ -136,7 +125,3 @@ def test_real_texts_are_restored_and_their_markup_is_not_split_into_words(name, 
         assert str(words) == text
         assert len(words)
         assert not {"br", "quot", "lt", "gt", "HREF", "FONT"} & set(words.words), text
-
-
-def test_words_compare_by_content():
-    assert split("a b") == Words(("a", "b"), ("", " ", ""))
