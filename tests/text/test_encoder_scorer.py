@@ -4,15 +4,8 @@ import pytest
 
 from discotext.text import EncoderScorer, FullScorer, make_candidates, split
 from tests.conftest import needs_torch
+from tests.text.test_acceptability import TEXTS
 from tests.tiny_models import byte_pairs, word_pieces
-
-TEXTS = [
-    "The movie was good, and the actors were great.",
-    "It is a bad idea to buy such a big house this fall.",
-    "They really like the old theatre near the river.",
-    "",
-    "10",
-]
 
 
 @pytest.fixture(scope="module")

@@ -155,11 +155,11 @@ class Examples:
             raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
         if not texts:
             raise make_error(None, "there are no rows; expected a text and a label in each")
-        filled = [row for row, text in enumerate(texts) if not is_blank(text)]
-        if blank := len(texts) - len(filled):
-            first = next(row for row, text in enumerate(texts) if is_blank(text))
-            error = make_error(first, f"the text is blank or missing, as in {blank:,} of {len(texts):,} rows")
-            if blank > max(1, len(texts) // BLANK_SHARE) or not filled:
+        blank = [row for row, text in enumerate(texts) if is_blank(text)]
+        filled = sorted({*range(len(texts))} - {*blank})
+        if blank:
+            error = make_error(blank[0], f"the text is blank or missing, as in {len(blank):,} of {len(texts):,} rows")
+            if len(blank) > max(1, len(texts) // BLANK_SHARE) or not filled:
                 raise ValueError(f"{error}; no more than 1 row in {BLANK_SHARE} is skipped: add the text, or remove it")
             warnings.warn(f"{error}, which are skipped", stacklevel=2)
         longest = get_max_bytes() // LINES

@@ -133,14 +133,10 @@ class Numbers(Filter):
     name = "numbers"
 
     def keeps(self, context: WordContext) -> bool:
-        return context.tag == "CD" or self._is_number(context.lower)
+        return context.tag == "CD" or self.refuses(context, context.lower)
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
-        return self._is_number(candidate)
-
-    @staticmethod
-    def _is_number(word: str) -> bool:
-        return word in NUMBERS or (not word.isalpha() and any(sign.isdigit() for sign in word))
+        return candidate in NUMBERS or (not candidate.isalpha() and any(sign.isdigit() for sign in candidate))
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,7 @@ class ThesaurusWords(Source):
     name = "thesaurus"
 
     def propose(self, context: WordContext) -> Sequence[str]:
-        if context.tag not in PARTS:
-            return ()
-        return tuple(self.table.look_up(lemmatise(context.lower, context.tag), PARTS[context.tag]))
+        return tuple(self.table.look_up(lemmatise(context.lower, context.tag), PARTS.get(context.tag, "")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +95,7 @@ class Synonyms(Source):
     name = "wordnet"
 
     def propose(self, context: WordContext) -> Sequence[str]:
-        if context.tag not in PARTS:
-            return ()
-        return tuple(self.source.synonyms(lemmatise(context.lower, context.tag), PARTS[context.tag]))
+        return tuple(self.source.synonyms(lemmatise(context.lower, context.tag), PARTS.get(context.tag, "")))
 
 
 @dataclass(frozen=True, eq=False)

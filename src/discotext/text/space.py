@@ -118,7 +118,7 @@ class Space:
 
     def can_change(self, problem: int) -> bool:
         """Whether the space contains any text but the original."""
-        return self.budgets[problem] > 0 and self.count_changeable(problem) > 0
+        return self.budgets[problem] > 0 and any(len(words) > 1 for words in self.options[problem])
 
     @cached_property
     def batch(self) -> Batch:
@@ -144,12 +144,8 @@ class Space:
         text = self.texts[problem]
         before, after = text.gaps[position], text.gaps[position + 1]
         gap = before if after.isspace() and (not before or before[-1:].isspace()) else before + after
-        return str(
-            Words(
-                text.words[:position] + text.words[position + 1 :],
-                (*text.gaps[:position], gap, *text.gaps[position + 2 :]),
-            )
-        )
+        words = text.words[:position] + text.words[position + 1 :]
+        return str(Words(words, (*text.gaps[:position], gap, *text.gaps[position + 2 :])))
 
     def changes(self, problem: int, choice: Sequence[int] | Choices) -> list[dict[str, Any]]:
         """What a choice changes: position, start and end offset in the original text, old and new word, probability."""

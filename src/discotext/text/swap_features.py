@@ -95,7 +95,7 @@ class SwapFeatures:
     def _look_up(self, word: str, tag: str) -> dict[str, tuple[float, int]]:
         """The candidates of a word with logit and rank, by their lemmas."""
         if (word, tag) not in self._listed:
-            listed = self.thesaurus.look_up(lemmatise(word, tag), PARTS[tag]) if tag in PARTS else {}
+            listed = self.thesaurus.look_up(lemmatise(word, tag), PARTS.get(tag, ""))
             found = {name: (logit, rank) for rank, (name, logit) in enumerate(listed.items())}
             self._listed[word, tag] = found
         return self._listed[word, tag]
@@ -103,7 +103,7 @@ class SwapFeatures:
     def _describe_pairs(self, word: str, tag: str, candidates: Sequence[str]) -> Matrix:
         """A row for each candidate: the number of its vector, which fits a float32, and the features of the pair."""
         row, lemma, listed, rows = self.vectors.row, lemmatise(word, tag), self._look_up(word, tag), []
-        related = self.wordnet.synonyms(lemma, PARTS[tag]) if tag in PARTS else {}
+        related = self.wordnet.synonyms(lemma, PARTS.get(tag, ""))
         for candidate in candidates:
             other = lemmatise(candidate, tag)
             logit, rank = listed.get(other, (UNLISTED, len(listed)))

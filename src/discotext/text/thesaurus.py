@@ -55,7 +55,7 @@ class WordNet:
         >>> list(load_wordnet().synonyms("movie", "NOUN"))[:1]
         ['film']
         """
-        return self.related.get((lemma, LETTERS[part]), {})
+        return self.related.get((lemma, LETTERS.get(part, "")), {})
 
     def are_antonyms(self, word: str, other: str) -> bool:
         """Whether one lemma means the opposite of the other.
@@ -114,7 +114,7 @@ class Thesaurus:
         >>> list(load_thesaurus().look_up("movie", "NOUN"))[:1]
         ['film']
         """
-        entry = self.entries.get((lemma, LETTERS[part]))
+        entry = self.entries.get((lemma, LETTERS.get(part, "")))
         if entry is None:
             return {}
         begin, end = self.first[entry], self.first[entry + 1]
