@@ -59,16 +59,13 @@ def test_a_split_divides_all_rows_in_two(labels, share, seed):
         assert all(kept.counts > 0) or len(whole) < 2 * len(whole.names)
 
 
-def test_other_seeds_take_other_rows():
-    whole = examples([0, 1] * 50)
-    assert len({tuple(rows(whole.sample(10, seed))) for seed in range(5)}) == 5
-
-
-def test_quotas_by_hand():
+def test_quotas_by_hand_and_other_seeds():
     # Exact shares 1.75, 0.875, 0.375: the floors sum to 1, and the two largest remainders get the other two.
     assert compute_quotas(np.array([14, 7, 3]), 3, least=0).tolist() == [2, 1, 0]
     assert compute_quotas(np.array([14, 7, 3]), 3, least=1).tolist() == [1, 1, 1]
     assert compute_quotas(np.array([1, 99]), 50, least=0).tolist() == [0, 50]
+    whole = examples([0, 1] * 50)
+    assert len({tuple(rows(whole.sample(10, seed))) for seed in range(5)}) == 5
 
 
 @pytest.mark.parametrize("wrong", [lambda e: e.sample(0), lambda e: e.split(0), lambda e: e.split(1)])

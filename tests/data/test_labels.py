@@ -126,11 +126,11 @@ def test_long_labels_and_many_classes_are_shortened_in_all_messages():
         assert len(str(told.value)) < 500
 
 
-def test_labels_keep_the_names_of_the_data_if_the_victim_has_others():
-    assert Examples.of(["a", "b"], [0, 1], NEG_POS).own == ("0", "1")
-    assert Examples.of(["a", "b"], NEG_POS, NEG_POS).own is None
-    assert Examples.of(["a", "b"], [0, 1]).own is None
-    assert Examples.of(["a", "b", "c"], [0, 1, 1], NEG_POS).sample(2).own == ("0", "1")
+@pytest.mark.parametrize(
+    ("labels", "names", "own"), [([0, 1], NEG_POS, ("0", "1")), (NEG_POS, NEG_POS, None), ([0, 1], None, None)]
+)
+def test_labels_keep_the_names_of_the_data_if_the_victim_has_others(labels, names, own):
+    assert Examples.of(["a", "b"], labels, names).sample(1).own == own
 
 
 @pytest.mark.parametrize(

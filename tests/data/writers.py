@@ -6,6 +6,18 @@ import json
 
 import pytest
 
+from discotext.victims.registry import load_victim
+
+
+def make_victim(*labels):
+    """A victim with these classes that always predicts the last."""
+
+    def answer(texts):
+        return [[0.0, 1.0] for _ in texts]
+
+    answer.labels = labels
+    return load_victim(answer)
+
 
 def write(path, texts, labels, columns=("text", "label")):
     """A table; the ending decides the format."""

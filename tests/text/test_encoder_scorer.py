@@ -4,15 +4,8 @@ import pytest
 
 from discotext.text import EncoderScorer, FullScorer, make_candidates, split
 from tests.conftest import needs_torch
+from tests.text.test_acceptability import TEXTS
 from tests.tiny_models import byte_pairs, word_pieces
-
-TEXTS = [
-    "The movie was good, and the actors were great.",
-    "It is a bad idea to buy such a big house this fall.",
-    "They really like the old theatre near the river.",
-    "",
-    "10",
-]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +30,7 @@ def models(tmp_path_factory):
 
 
 def make_reader(name, encoder, causal):
-    return EncoderScorer(encoder) if name == "encoder" else FullScorer(EncoderScorer(encoder), causal)
+    return EncoderScorer(str(encoder)) if name == "encoder" else FullScorer(EncoderScorer(encoder), causal)
 
 
 @needs_torch
@@ -70,17 +63,13 @@ def test_a_network_is_asked_only_about_swaps_that_could_pass(models, monkeypatch
     assert asked[0] > sum(asked[1:])
 
 
-def test_a_model_that_is_not_there_is_named(tmp_path):
-    pytest.importorskip("transformers")
-    with pytest.raises(ValueError, match="none"):
-        make_candidates(scorer=EncoderScorer(str(tmp_path / "none")), accept=0.1)("A good film.")
-
-
 @needs_torch
-def test_a_language_model_that_is_not_there_is_named(models):
-    finder = make_candidates(scorer=make_reader("full", models[0], "none.gguf"), accept=0.1)
+@pytest.mark.parametrize("name", ["encoder", "full"])
+def test_a_model_that_is_not_there_is_named(models, name, tmp_path):
+    missing = tmp_path / "none.gguf"
+    scorer = make_reader(name, missing if name == "encoder" else models[0], str(missing))
     with pytest.raises(ValueError, match=r"none\.gguf"):
-        finder("A good film.")
+        make_candidates(scorer=scorer, accept=0.1)("A good film.")
 
 
 @needs_torch

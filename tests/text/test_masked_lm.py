@@ -7,7 +7,7 @@ import pytest
 
 from discotext.support.extras import explain_install
 from discotext.text.candidates import Candidates, make_candidates
-from discotext.text.masked_lm import MaskedModel, cut_window
+from discotext.text.masked_lm import MaskedModel
 from discotext.text.words import WordContext, split
 from tests.tiny_models import word_pieces
 
@@ -46,15 +46,6 @@ def test_masked_candidates_by_name_go_through_the_filters(folder):
     movie = next(one for one in found if one.word == "movie")
     assert "film" in movie.candidates
     assert ("was", "stop-words") in movie.refused
-
-
-def test_a_window_is_the_text_around_the_word():
-    text = split(" ".join(f"w{i}" for i in range(1000)))
-    shown = cut_window(text, 500, "X")
-    assert " X " in shown
-    assert "w499 X w501" in shown
-    assert len(split(shown).words) == 193
-    assert cut_window(text, 0, "X").startswith("X w1 ")
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

@@ -67,8 +67,7 @@ def choose_columns(
     if twice := [column for column, times in Counter(columns).items() if times > 1]:
         raise ValueError(f"{where} has two columns named {show(twice[0])}; rename one of them")
     text = choose_column(columns, text_column, "text", where)
-    named = label_column is not None or any(column.strip().lower() in USUAL_NAMES["label"] for column in columns)
-    if not labels and not named:
+    if not labels and label_column is None and not _find_usual(columns, "label"):
         return (text,)
     label = choose_column(columns, label_column, "label", where)
     if text == label:
@@ -77,36 +76,28 @@ def choose_columns(
 
 
 def choose_column(columns: Sequence[str], wanted: str | None, role: Literal["text", "label"], where: str) -> str:
-    """Choose the column with this role: the one wanted, or the only one with a usual name.
-
-    >>> choose_column(["id", "Review"], None, "text", "reviews.csv")
-    'Review'
-    """
-    there = "its columns are " + list_some([show(column) for column in columns]) + _suggest_separator(columns)
-    option = f"choose one with --{role}-column ({role}_column in Python)"
+    """Choose the column with this role: the one wanted, in any case, or the only one with a usual name."""
     if wanted in columns:
         return str(wanted)
-    if wanted is not None:
-        found = [column for column in columns if column.lower() == wanted.lower()]
-        if len(found) != 1:
-            raise ValueError(f"{where} has no column {show(wanted)}; {there}: {option}")
+    if wanted is None:
+        found, what = _find_usual(columns, role), f"column with a usual name for the {role}"
+    else:
+        found, what = [one for one in columns if one.lower() == wanted.lower()], f"column {show(wanted)}"
+    if len(found) == 1:
         return found[0]
-    found = [column for column in columns if column.strip().lower() in USUAL_NAMES[role]]
-    if not found:
-        raise ValueError(f"{where} has no column with a usual name for the {role}; {there}: {option}{OTHERWISE[role]}")
-    if len(found) > 1:
-        several = list_some([*map(repr, found)])
-        raise ValueError(f"{where}: the columns {several} could each be the {role}; {option}")
-    return found[0]
+    listed = list_some([show(column) for column in found or columns])
+    option = f"choose one with --{role}-column ({role}_column in Python)"
+    if found:
+        raise ValueError(f"{where}: the columns {listed} could each be the {role}; {option}")
+    hints = [name for sign, name in SEPARATORS.items() if len(columns) == 1 and sign in columns[0]]
+    # In many countries spreadsheets write semicolons.
+    hint = f" (is the file separated by {hints[0]}? A .csv file needs commas, a .tsv file tabs)" if hints else ""
+    otherwise = "" if wanted else OTHERWISE[role]
+    raise ValueError(f"{where} has no {what}; its columns are {listed}{hint}: {option}{otherwise}")
 
 
-def _suggest_separator(columns: Sequence[str]) -> str:
-    """A hint if a single column contains a separator: in many countries spreadsheets write semicolons."""
-    if len(columns) == 1:
-        for sign, name in SEPARATORS.items():
-            if sign in columns[0]:
-                return f" (is the file separated by {name}? A .csv file needs commas, a .tsv file tabs)"
-    return ""
+def _find_usual(columns: Sequence[str], role: str) -> list[str]:
+    return [column for column in columns if column.strip().lower() in USUAL_NAMES[role]]
 
 
 def pick(record: Any, columns: Sequence[str], where: str) -> list[Any]:

@@ -25,11 +25,10 @@ import numpy as np
 from discotext.core.arrays import Ints
 from discotext.data.columns import choose_columns, pick
 from discotext.data.labels import (
-    SWAPPED,
+    LabelError,
     are_unnamed,
     is_missing,
     list_some,
-    look_like_texts,
     match_classes,
     number_labels,
     rename_labels,
@@ -72,12 +71,12 @@ def explain_length(what: str) -> str:
 def find_fault(text: Any, longest: int) -> str | None:
     """What is wrong with a text that is not blank; None if nothing is. longest: the most characters."""
     if not isinstance(text, str):
-        expected = ONE_TEXT if isinstance(text, list | tuple | Mapping) else "a string"
-        return f"the text is {show(text)}, of type {type(text).__name__}; expected {expected}"
+        return f"the text is {show(text)}, of type {type(text).__name__}; expected {ONE_TEXT}"
     if len(text) > longest:
         return explain_length("the text")
-    # JSON can express half a surrogate pair, but no record could contain it.
-    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # JSON can express half a surrogate pair, but no record could contain it
         return f"the text {show(text)} contains a lone surrogate, which is not valid Unicode"
     return None
 
@@ -85,18 +84,6 @@ def find_fault(text: Any, longest: int) -> str | None:
 def is_blank(text: Any) -> bool:
     """Whether a text is missing, or nothing but white space."""
     return not text.strip() if isinstance(text, str) else is_missing(text)
-
-
-def report_blank(blank: int, total: int, first: str, where: str) -> None:
-    """Warn of rows that are skipped since their texts are blank; raise an error if they are too many."""
-    if not blank:
-        return
-    said = f"{where}, {first}: the text is blank or missing"
-    said += f", as in {blank:,} of {total:,} rows" if blank > 1 else ""
-    if blank == total or blank > max(1, total // BLANK_SHARE):
-        many = f"; no more than 1 row in {BLANK_SHARE} is skipped" if blank > 1 else ""
-        raise ValueError(f"{said}{many}; add the text, or remove the row")
-    warnings.warn(f"{said}; {'the row is' if blank == 1 else 'these rows are'} skipped", stacklevel=3)
 
 
 def compute_quotas(counts: Ints, total: int, least: int) -> Ints:
@@ -158,28 +145,32 @@ class Examples:
         rename: other labels for some of those given, such as {"good": "positive"}.
         """
         texts, labels = to_list(texts), to_list(labels)
-        where, filled = SOURCE_NAMES.get(source, source), list(range(len(texts)))
-
-        def find_place(row: int) -> str:
-            return f"row {filled[row] + 1}" if place is None else place(filled[row])
+        where = SOURCE_NAMES.get(source, source)
 
         def make_error(row: int | None, what: str) -> ValueError:
-            return ValueError(f"{where}: {what}" if row is None else f"{where}, {find_place(row)}: {what}")
+            at = "" if row is None else f", {place(row) if place else f'row {row + 1}'}"
+            return ValueError(f"{where}{at}: {what}")
 
         if len(texts) != len(labels):
             raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
         if not texts:
             raise make_error(None, "there are no rows; expected a text and a label in each")
-        if blank := [row for row, text in enumerate(texts) if is_blank(text)]:
-            report_blank(len(blank), len(texts), find_place(blank[0]), where)
-            filled = sorted({*filled} - {*blank})
-            texts, labels = [texts[row] for row in filled], [labels[row] for row in filled]
+        blank = [row for row, text in enumerate(texts) if is_blank(text)]
+        filled = sorted({*range(len(texts))} - {*blank})
+        if blank:
+            error = make_error(blank[0], f"the text is blank or missing, as in {len(blank):,} of {len(texts):,} rows")
+            if len(blank) > max(1, len(texts) // BLANK_SHARE) or not filled:
+                raise ValueError(f"{error}; no more than 1 row in {BLANK_SHARE} is skipped: add the text, or remove it")
+            warnings.warn(f"{error}, which are skipped", stacklevel=2)
         longest = get_max_bytes() // LINES
-        for row, text in enumerate(texts):
-            if fault := find_fault(text, longest):
-                raise make_error(row, f"{fault}; {SWAPPED}" if look_like_texts(labels) else fault)
-        numbers, classes, own = number_labels(labels, names, make_error, rename)
-        return cls(tuple(texts), numbers, classes, source, own)
+        for row in filled:
+            if fault := find_fault(texts[row], longest):
+                raise make_error(row, fault)
+        try:
+            numbers, classes, own = number_labels([labels[row] for row in filled], names, rename)
+        except LabelError as error:
+            raise make_error(None if error.row is None else filled[error.row], str(error)) from None
+        return cls(tuple(texts[row] for row in filled), numbers, classes, source, own)
 
     def match(self, names: Sequence[str] | None, rename: Mapping[str, str] | None = None) -> Examples:
         """The same examples with the classes of a victim: matched by name, or by number if either has no names.
@@ -213,10 +204,8 @@ class Examples:
         return np.asarray(np.bincount(self.labels, minlength=len(self.names)), dtype=np.int64)
 
     def __repr__(self) -> str:
-        pairs = list(zip(self.names, self.counts.tolist(), strict=True))
-        more = f" and {len(pairs) - 5:,} more classes" if len(pairs) > 5 else ""
-        classes = ", ".join(f"{str(name)[:30]}: {count:,}" for name, count in pairs[:5])
-        return f"Examples({len(self):,} texts of {str(self.source)[:60]}; {classes}{more})"
+        classes = [f"{name}: {count:,}" for name, count in zip(self.names, self.counts.tolist(), strict=True)]
+        return f"Examples({len(self):,} texts of {str(self.source)[:60]}; {list_some(classes)})"
 
     def take(self, rows: Sequence[int] | Ints) -> Examples:
         """These rows, in this order; all classes remain, even those without rows."""
@@ -282,10 +271,8 @@ def list_texts(thing: Any) -> list[Any] | None:
     if not all(isinstance(one, str | int | float) or is_missing(one) for one in found):
         return None
     if isinstance(thing, tuple) and len(thing) == 2:
-        raise ValueError(
-            f"the data is a pair of {show(found[0])} and {show(found[1])}; give two lists, such as "
-            "([text], [label]), or a list of texts without labels"
-        )
+        pair = f"{show(found[0])} and {show(found[1])}"
+        raise ValueError(f"the data is a pair of {pair}; give two lists, ([text], [label]), or a list of texts")
     return found
 
 
@@ -329,7 +316,7 @@ def make_examples(
         text, label = choose_columns(list(map(str, columns)), text_column, label_column, where)
         texts, labels = thing[original[text]], thing[original[label]]
         datasets = sys.modules.get("datasets")
-        if datasets is not None and not isinstance(thing, Mapping) and isinstance(thing, datasets.Dataset):
+        if datasets and not isinstance(thing, Mapping) and isinstance(thing, datasets.Dataset):
             feature = thing.features[label]
             if isinstance(feature, datasets.ClassLabel):
                 found = Examples.of(texts, labels, feature.names, source)

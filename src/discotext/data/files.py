@@ -15,6 +15,7 @@ them. Nothing here runs code that a file contains: no pickle, no macro, no loadi
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import gzip
@@ -27,6 +28,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -94,17 +96,16 @@ def read_table(
         chosen.extend(choose_columns(columns, text_column, label_column, where, labels))
         return chosen
 
-    if source != "-":
+    if source != "-" and path.is_dir():
         check_data_file(path)
-        if path.is_dir():
-            return read_class_folders(find_split(path, split))
+        return read_class_folders(find_split(path, split))
     rows = list(read_rows(spec, choose, (text_column, label_column)))
     if not rows:
         raise ValueError(f"{SOURCE_NAMES.get(source, source)} has no rows; expected a text and a label in each")
-    found = [row[1] if len(row) > 1 else None for _, row in rows]
     labelled = len(chosen) > 1
     classes = find_class_names(path, chosen[1]) if labelled and find_format(path) == ".parquet" else None
-    return Table([row[0] for _, row in rows], found if labelled else None, source, lambda row: rows[row][0], classes)
+    found = [row[1] for _, row in rows] if labelled else None
+    return Table([row[0] for _, row in rows], found, source, lambda row: rows[row][0], classes)
 
 
 def find_format(path: Path) -> str:
@@ -121,13 +122,12 @@ def check_data_file(path: Path) -> None:
                 f"{path} is a folder without examples; expected a folder of .txt files for each class, such as "
                 f"{path / 'positive'} (of a data set of `datasets`, read the file that its `to_parquet` writes)"
             )
-        return
-    if find_format(path) not in (*DATA_FORMATS, PLAIN):
+    elif find_format(path) not in (*DATA_FORMATS, PLAIN):
         ending = f"ends in {path.suffix!r}" if path.suffix else "has no extension"
         raise ValueError(
             f"{path} {ending}; examples are read from {SHOWN_FORMATS} files, and texts without labels also from .txt"
         )
-    if not path.exists():
+    elif not path.exists():
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
         hint = f"; did you mean {path.with_name(near[0])}?" if near else ""
@@ -176,13 +176,11 @@ def recognise(lines: Iterator[str], given: Sequence[str | None] = ()) -> tuple[s
         return ".json", every
     wanted = [column.lower() for column in given if column]
     known = {*USUAL_NAMES["text"], *USUAL_NAMES["label"], *wanted}
-    for separator in ("\t", ",", ";", "|"):
-        fields = [field.strip().strip('"').lower() for field in first.split(separator)]
-        usual = any(field in known for field in fields) and all(map(COLUMN_NAME.fullmatch, fields))
-        if usual and (len(fields) > 1 or separator == ","):
-            # The error of a table with semicolons says what it needs.
-            return ".tsv" if separator == "\t" else ".csv", every
-    return (".tsv" if "\t" in first else ".csv") if wanted else PLAIN, every
+    # The error of a table with semicolons or bars says what it needs.
+    separator = next((sign for sign in "\t,;|" if sign in first), ",")
+    fields = [field.strip().strip('"').lower() for field in first.split(separator)]
+    table = not known.isdisjoint(fields) and all(map(COLUMN_NAME.fullmatch, fields))
+    return (".tsv" if separator == "\t" else ".csv") if table or wanted else PLAIN, every
 
 
 # --- lines
@@ -195,16 +193,13 @@ def decode_lines(file: Bytes, where: str, whole: bool = False) -> Iterator[str]:
     """
     read, most = 0, get_max_bytes()
     longest = most if whole else most // LINES
-    for number in itertools.count(1):
-        line = _read_piece(file, longest + 1, where, number)
-        if not line:
-            return
-        read += len(line)
+    for number, line, size in _read_pieces(file, where, longest + 1):
+        read += size
         if read > most:
             check_size(read, where)
-        if len(line) > longest:
+        if size > longest:
             raise ValueError(f"{where}, line {number}: {explain_length('the line')}")
-        yield _decode(line, where, number, "utf-8-sig" if number == 1 else "utf-8")
+        yield line
 
 
 def read_file(path: str | Path, keep_mark: bool = False) -> Iterator[str]:
@@ -221,39 +216,35 @@ def read_lines(file: Bytes, where: str, keep_mark: bool = False, longest: int = 
     So a text of any size, even on a single line, takes little memory. longest: bytes of a line that are read at once.
     keep_mark: keep a byte order mark at the start, which is left out otherwise.
     """
-    encoding, number, left = "utf-8" if keep_mark else "utf-8-sig", 1, b""
-    while True:
-        more = _read_piece(file, longest, where, number)
-        piece, left = left + more, b""
-        if not piece:
-            return
-        if len(more) == longest and not piece.endswith(b"\n"):
-            cut = max(piece.rfind(b" "), piece.rfind(b"\t")) + 1
-            # Without white space the piece is cut between two characters: no byte that begins 10 follows the cut.
-            cut = cut or max(at for at in range(len(piece) - 3, len(piece)) if piece[at] & 0xC0 != 0x80)
+    left = ""
+    for _, more, size in _read_pieces(file, where, longest, "utf-8" if keep_mark else "utf-8-sig"):
+        piece, left = left + more, ""
+        if size == longest and not more.endswith("\n"):
+            cut = max(piece.rfind(" "), piece.rfind("\t")) + 1 or len(piece)
             piece, left = piece[:cut], piece[cut:]
-        yield _decode(piece, where, number, encoding)
-        encoding = "utf-8"
+        yield piece
+    if left:
+        yield left
+
+
+def _read_pieces(file: Bytes, where: str, size: int, encoding: str = "utf-8-sig") -> Iterator[tuple[int, str, int]]:
+    """Yield lines, in pieces of so many bytes where they are longer, each with its line's number and its bytes."""
+    decoder, number, piece = codecs.getincrementaldecoder(encoding)(), 1, b"more"
+    while piece:
+        try:
+            piece = file.readline(size)
+            text = decoder.decode(piece, final=not piece)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            damaged = f"the compressed file is damaged or incomplete ({error})"
+            raise ValueError(f"{where}, line {number}: {damaged}") from None
+        except UnicodeDecodeError as error:
+            bad = f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
+            raise ValueError(f"{where}, line {number}: {bad}") from None
+        if "\0" in text:
+            raise ValueError(f"{where}, line {number}: there is a NUL byte; if this is text, save the file as UTF-8")
+        if text:
+            yield number, text, len(piece)
         number += piece.endswith(b"\n")
-
-
-def _read_piece(file: Bytes, size: int, where: str, number: int) -> bytes:
-    try:
-        piece = file.readline(size)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{where}, line {number}: the compressed file is damaged or incomplete ({error})") from None
-    if b"\0" in piece:
-        raise ValueError(f"{where}, line {number}: there is a NUL byte; if this is text, save the file as UTF-8")
-    return piece
-
-
-def _decode(piece: bytes, where: str, number: int, encoding: str) -> str:
-    try:
-        return piece.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{where}, line {number}: not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
-        ) from None
 
 
 # --- tables
@@ -293,11 +284,6 @@ def read_csv(lines: Iterable[str], choose: Chooser, where: str, separator: str =
         raise ValueError(f"{where}, line {line}: {what}; {advice}") from None
     finally:
         csv.field_size_limit(limit)
-
-
-def read_tsv(lines: Iterable[str], choose: Chooser, where: str) -> Rows:
-    """Read lines of fields with tabs between them."""
-    return read_csv(lines, choose, where, "\t")
 
 
 def read_json_lines(lines: Iterable[str], choose: Chooser, where: str) -> Rows:
@@ -356,7 +342,7 @@ def read_json(lines: Iterable[str], choose: Chooser, where: str) -> Rows:
 
 READERS: dict[str, Callable[[Iterable[str], Chooser, str], Rows]] = {
     ".csv": read_csv,
-    ".tsv": read_tsv,
+    ".tsv": partial(read_csv, separator="\t"),
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,
@@ -367,34 +353,34 @@ READERS: dict[str, Callable[[Iterable[str], Chooser, str], Rows]] = {
 def read_parquet(path: Path, choose: Chooser) -> Rows:
     """Read a table of columns, some rows at a time: a small file may hold a value that is repeated very often."""
     parquet = require("pyarrow.parquet", extra="parquet", reason="a .parquet file")
-    size, number, most = 0, 0, get_max_bytes()
-    try:
-        with parquet.ParquetFile(path) as file:
-            names, metadata = list(file.schema_arrow.names), file.metadata
-    except Exception as error:  # a damaged file raises many types of errors
-        raise ValueError(f"{path} is not a valid .parquet file: {summarise(error)}") from None
-    chosen = choose(names, str(path))
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    packed = [group.column(at) for group in groups for at in range(metadata.num_columns)]
-    sizes = [one.total_uncompressed_size for one in packed if one.path_in_schema.partition(".")[0] in chosen]
-    check_size(max(sum(sizes), metadata.num_rows * ROW_BYTES), str(path))
-    # A value that the file holds once may be repeated in every row, and be as large as all of a row group.
-    together = min(max(BATCH_BYTES // max(sizes, default=1), 16), 256)
-    with parquet.ParquetFile(path) as file:
-        batches = file.iter_batches(together, columns=list(chosen))
-        while True:
-            try:
-                batch = next(batches, None)
-                found = [] if batch is None else [batch.column(column).to_pylist() for column in chosen]
-            except Exception as error:
-                raise ValueError(f"{path} is damaged: {summarise(error)}") from None
-            if batch is None:
-                return
-            for row in zip(*found, strict=True):
+
+    def attempt(read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except Exception as error:  # a damaged file raises many types of errors
+            raise ValueError(f"{path} is not a valid .parquet file: {summarise(error)}") from None
+
+    with attempt(lambda: parquet.ParquetFile(path)) as file:
+        names, metadata = attempt(lambda: (list(file.schema_arrow.names), file.metadata))
+        chosen = list(choose(names, str(path)))
+        groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+        packed = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+        sizes = [one.total_uncompressed_size for one in packed if one.path_in_schema.partition(".")[0] in chosen]
+        check_size(max(sum(sizes), metadata.num_rows * ROW_BYTES), str(path))
+        # A value that the file holds once may be repeated in every row, and be as large as all of a row group.
+        together = min(max(BATCH_BYTES // max(sizes, default=1), 16), 256)
+        batches = file.iter_batches(together, columns=chosen)
+
+        def read_columns() -> list[list[Any]] | None:
+            batch = next(batches, None)
+            return None if batch is None else [batch.column(name).to_pylist() for name in chosen]
+
+        size, number = 0, 0
+        while (columns := attempt(read_columns)) is not None:
+            for row in zip(*columns, strict=True):
                 number += 1
                 size += ROW_BYTES + (len(row[0]) if isinstance(row[0], str) else 0)
-                if size > most:
-                    check_size(size, str(path))
+                check_size(size, str(path))
                 yield f"row {number}", row
 
 

@@ -10,9 +10,8 @@ Without class names,
 A negative number is otherwise an error, since published data sets mark texts without a label by −1.
 
 With class names, such as a victim's, `match_labels` looks a name up, and a number is a position; but if the class names
-are numbers themselves, a number is looked up like a name. So the class names found in one file can be used to read the
-next. What is not certain is an error that says how to rename the labels, because labels that are assigned to the wrong
-classes make every later figure wrong without a sign of it.
+are numbers themselves, a number is looked up like a name. What is not certain is an error that says how to rename the
+labels, because labels that are assigned to the wrong classes make every later figure wrong without a sign of it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,14 @@ SHORT = {"neg": "negative", "pos": "positive"}  # the only abbreviations that ar
 OPPOSITES = (("negative", "positive"), ("no", "yes"), ("false", "true"))
 
 Label = int | str
-MakeError = Callable[[int | None, str], ValueError]
+
+
+class LabelError(ValueError):
+    """What is wrong with a label, and its row if it is not about all of them."""
+
+    def __init__(self, what: str, row: int | None = None) -> None:
+        super().__init__(what)
+        self.row = row
 
 
 def is_missing(value: Any) -> bool:
@@ -66,11 +72,7 @@ def show(value: Any) -> str:
 
 
 def look_like_texts(labels: Sequence[Any]) -> bool:
-    """Whether labels are rather texts: most are long, and hardly any occurs twice.
-
-    >>> look_like_texts(["A charming and often affecting film", "It drags, and then it ends"]), look_like_texts([0, 1])
-    (True, False)
-    """
+    """Whether labels are rather texts: most are long, and hardly any occurs twice."""
     strings = [label.strip() for label in labels if isinstance(label, str)]
     long = sum(len(label) >= TEXT_LENGTH for label in strings)
     return 2 * long >= max(len(labels), 1) and len(set(strings)) >= TEXTS_DISTINCT * len(labels)
@@ -82,41 +84,31 @@ def read_label(value: Any) -> Label:
     >>> [read_label(value) for value in (2, 1.0, "3", "4.0", " sport ", True)]
     [2, 1, 3, 4, 'sport', 'True']
     """
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str):
         value = value.strip()
-        if value.lower() in ("", "nan"):
-            raise ValueError("the label is missing; add it, or remove the row")
-        if not WHOLE_NUMBER.fullmatch(value):
+        if value.lower() not in ("", "nan") and not WHOLE_NUMBER.fullmatch(value):
             return str(value)
-        whole, _, fraction = value.partition(".")
-        if not fraction.strip("0"):
-            return int(whole)
-    elif is_missing(value):
+    if is_missing(value) or (isinstance(value, str) and value.lower() in ("", "nan")):
         raise ValueError("the label is missing; add it, or remove the row")
     # True and False are integers in Python, but as labels they are names.
-    elif isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    elif isinstance(value, int | np.integer):  # noqa: SIM114
-        return int(value)
-    elif isinstance(value, float | np.floating) and float(value).is_integer():
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and not value.partition(".")[2].strip("0"):
+        return int(value.partition(".")[0])
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         return int(value)
     raise ValueError(f"the label is {show(value)}; expected a whole number or a name")
 
 
 def fold(name: str) -> str:
-    """A name as it is compared with others: without regard to case and blanks around it.
-
-    >>> fold(" Positive"), fold("NEG")
-    ('positive', 'negative')
-    """
+    """A name as it is compared with others: without regard to case and blanks around it."""
     folded = name.strip().casefold()
     return SHORT.get(folded, folded)
 
 
 def find_name(wanted: str, names: Sequence[str]) -> list[int]:
     """Where a name is among others: where it is spelt exactly so, or else where it differs in case only.
-
-    Blanks around a name are no part of it.
 
     >>> find_name("spam", ("Spam", "spam ")), find_name("SPAM", ("Spam", "spam")), find_name("Ham", ("ham", "spam"))
     ([1], [0, 1], [0])
@@ -148,15 +140,15 @@ def match_labels(labels: Iterable[Label], names: Sequence[str]) -> dict[Label, i
     >>> match_labels([-1, 1], ("ham", "spam"))
     {}
     """
-    wanted = dict.fromkeys(labels)
+    wanted = set(labels)
     if all(isinstance(label, int) for label in wanted):
-        found = _match_numbers(set(wanted), names)
+        found: Mapping[Label, int | None] = _match_numbers(wanted, names)
     else:
-        found = _match_names(set(wanted), names)
-    return {label: found[label] for label in wanted if label in found}
+        found = {label: _match_name(str(label), names) for label in wanted}
+    return {label: number for label, number in found.items() if label in wanted and number is not None}
 
 
-def _match_numbers(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]:
+def _match_numbers(wanted: set[Label], names: Sequence[str]) -> Mapping[Label, int]:
     numeric = {read_label(name): number for number, name in enumerate(names)} if are_numbers(names) else {}
     # A data set of −1 alone has no labels; −1 beside 1 is the other of two classes.
     if wanted == {-1, 1} and -1 not in numeric:
@@ -169,28 +161,18 @@ def _match_numbers(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]
     return numeric or {number: number for number in range(len(names))}
 
 
-def _match_names(wanted: set[Label], names: Sequence[str]) -> dict[Label, int]:
-    found: dict[Label, int] = {}
+def _match_name(label: str, names: Sequence[str]) -> int | None:
+    if places := find_name(label, names):
+        return places[0] if len(places) == 1 else None
+    own, unnamed, number = fold(label), are_unnamed(names), UNNAMED.fullmatch(label)
+    if unnamed and number:
+        return int(number[1]) if int(number[1]) < len(names) else None
+    # The positive class is 1. But what a model calls LABEL_1 may be anything, and only true is the same as 1.
+    pair = next((pair for pair in OPPOSITES if own in pair), None)
     first, second = _order_two(names)
-    for label in map(str, wanted):
-        own, unnamed, places = fold(label), UNNAMED.fullmatch(label), find_name(label, names)
-        if places:
-            found |= {label: places[0]} if len(places) == 1 else {}
-        elif unnamed and are_unnamed(names):
-            found[label] = int(unnamed[1])
-        elif first != second and (pair := _find_pair(own, names)):
-            found[label] = (first, second)[pair.index(own)]
-    return {label: number for label, number in found.items() if number < len(names)}
-
-
-def _find_pair(own: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """The pair of opposites that a name belongs to, if classes that are called by numbers are sure to be in its order.
-
-    The positive class is 1. But what a model calls LABEL_1 may be anything, and only true is the same as 1.
-    """
-    if not are_numbers(names) and not (are_unnamed(names) and own in OPPOSITES[-1]):
-        return None
-    return next((pair for pair in OPPOSITES if own in pair), None)
+    if pair and first != second and (are_numbers(names) or (unnamed and pair == OPPOSITES[-1])):
+        return (first, second)[pair.index(own)]
+    return None
 
 
 def _order_two(names: Sequence[str]) -> tuple[int, int]:
@@ -243,21 +225,15 @@ def find_class(given: Any, names: Sequence[str]) -> int:
 
 
 def number_labels(
-    labels: Sequence[Any],
-    names: Sequence[str] | None,
-    make_error: MakeError,
-    rename: Mapping[str, str] | None = None,
+    labels: Sequence[Any], names: Sequence[str] | None, rename: Mapping[str, str] | None = None
 ) -> tuple[Ints, tuple[str, ...], tuple[str, ...] | None]:
     """Convert labels to class numbers; also find the class names, and what the data calls the classes if that differs.
 
-    make_error: makes the error for a row and a message (row None: about all rows).
     rename: other labels for some of those in the data, by their names.
 
-    >>> number_labels(["good", "bad", "good"], None, lambda row, what: ValueError(what))
+    >>> number_labels(["good", "bad", "good"], None)
     (array([1, 0, 1]), ('bad', 'good'), None)
-    >>> number_labels([1, 5, 1], None, lambda row, what: ValueError(what))
-    (array([0, 1, 0]), ('1', '5'), None)
-    >>> number_labels([1, 0], ("negative", "positive"), lambda row, what: ValueError(what))
+    >>> number_labels([1, 0], ("negative", "positive"))
     (array([1, 0]), ('negative', 'positive'), ('0', '1'))
     """
     original: list[Label] = []
@@ -265,23 +241,19 @@ def number_labels(
         try:
             original.append(read_label(label))
         except ValueError as error:
-            raise make_error(row, str(error)) from None
-    try:
-        read = rename_labels(original, rename or {})
-    except ValueError as error:
-        raise make_error(None, str(error)) from None
+            raise LabelError(str(error), row) from None
+    read = rename_labels(original, rename or {})
 
-    def refuse(row: int, why: str, way_out: str) -> ValueError:
+    def refuse(row: int, why: str, way_out: str) -> LabelError:
         mapped = "" if read[row] == original[row] else f", mapped to {show(read[row])}"
         way_out = SWAPPED if look_like_texts(labels) else way_out
-        return make_error(row, f"the label is {show(labels[row])}{mapped}, {why}; {way_out}")
+        return LabelError(f"the label is {show(labels[row])}{mapped}, {why}; {way_out}", row)
 
     for row, label in enumerate(read):
         if type(label) is not type(read[0]):
-            earlier = f"but earlier labels are {'numbers' if isinstance(read[0], int) else 'names'}, such as "
-            raise refuse(row, earlier + show(labels[0]), "use either numbers or names for all")
+            raise refuse(row, f"but the first is {show(labels[0])}", "use either numbers or names for all")
     if names is None:
-        number_of = _name_classes(read, refuse, make_error)
+        number_of = _name_classes(read, refuse)
         names = tuple(map(str, number_of))
     else:
         number_of = match_labels(read, names)
@@ -311,14 +283,12 @@ def rename_labels(labels: Sequence[Label], rename: Mapping[str, str]) -> list[La
         places = find_name(str(label), old)
         if len({new[place] for place in places}) > 1:
             listed = " and ".join(show(old[place]) for place in places)
-            raise ValueError(f"--map-label names {listed}, and the label {show(label)} could be either; spell it so")
+            raise LabelError(f"--map-label names {listed}, and the label {show(label)} could be either; spell it so")
         found[label] = new[places[0]] if places else label
     return [found[label] for label in labels]
 
 
-def _name_classes(
-    read: Sequence[Label], refuse: Callable[[int, str, str], ValueError], make_error: MakeError
-) -> dict[Label, int]:
+def _name_classes(read: Sequence[Label], refuse: Callable[[int, str, str], LabelError]) -> dict[Label, int]:
     """The classes of data that nobody has named: each label with its number, in their order."""
     distinct = sorted(set(read))
     if isinstance(distinct[0], int) and distinct[0] < 0 and distinct != [-1, 1]:
@@ -326,9 +296,9 @@ def _name_classes(
         raise refuse(row, NEGATIVE, "remove the row, or name the classes (only −1 and 1 alone are read as two)")
     if len(distinct) < 2:
         only = show(str(distinct[0]))
-        raise make_error(None, f"all {len(read)} rows are of one class, {only}; at least two classes are needed")
+        raise LabelError(f"all {len(read)} rows are of one class, {only}; at least two classes are needed")
     if len(read) >= TEXTS_LEAST and look_like_texts(read):
-        raise make_error(None, f"there are {len(distinct):,} different labels in {len(read):,} rows; {SWAPPED}")
+        raise LabelError(f"there are {len(distinct):,} different labels in {len(read):,} rows; {SWAPPED}")
     spellings: dict[str, Label] = {}
     for label in distinct:
         other = spellings.setdefault(str(label).casefold(), label)
@@ -339,12 +309,10 @@ def _name_classes(
 
 def _explain_mapping(label: Label, names: Sequence[str]) -> str:
     """How to say which class a label means. The class is left open: a guess that is copied could be wrong."""
-    nameless = are_unnamed(names)
-    classes = [str(number) for number in range(len(names))] if nameless else names
+    classes = list(map(str, range(len(names)))) if are_unnamed(names) else names
     return (
         f"say which class is meant by --map-label '{shorten(label, LONGEST_SHOWN)}=CLASS' for each label, with CLASS "
-        f"one of {list_some(classes)} (in Python, rename the labels first, for instance df.label.map({{…}}))"
-        f"{', or name the classes of the victim' if nameless else ''}"
+        f"one of {list_some(classes)} (in Python, rename the labels first)"
     )
 
 

@@ -184,19 +184,21 @@ def get_dataset(name: str) -> DataSet:
     return found
 
 
-def locate(name: str, split: Split) -> Location:
-    """Find where a split would be loaded from, without reading it and without using the network."""
+def locate(name: str, split: Split, required: bool = False) -> Location:
+    """Find where a split would be loaded from, without reading it and without using the network.
+
+    required: raise an error if it is nowhere.
+    """
     dataset = get_dataset(name)
     if split not in SPLITS:
         raise ValueError(f"there is no split {split!r} of {dataset.name}; choose {' or '.join(SPLITS)}")
     folder = os.environ.get("DISCOTEXT_DATA")
-    if folder:
-        if not Path(folder).is_dir():
-            raise ValueError(f"DISCOTEXT_DATA is {folder}, which is not a folder; set it to an existing one")
-        for ending in (".parquet", *DATA_FORMATS):
-            path = Path(folder) / f"{dataset.name}_{split}{ending}"
-            if path.is_file():
-                return Location(split, "folder", path)
+    if folder and not Path(folder).is_dir():
+        raise ValueError(f"DISCOTEXT_DATA is {folder}, which is not a folder; set it to an existing one")
+    for ending in (".parquet", *DATA_FORMATS) if folder else ():
+        path = Path(folder or "") / f"{dataset.name}_{split}{ending}"
+        if path.is_file():
+            return Location(split, "folder", path)
     carried = split in dataset.carried[1]
     if carried and (file := _find_package_file()):
         return Location(split, "package", file)
@@ -205,6 +207,8 @@ def locate(name: str, split: Split) -> Location:
     ways = [f"set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"]
     ways += [f"run {explain_install('demo')}"] if carried else []
     ways += [f"run {explain_install('hub')}, to download {dataset.hub.name}"]
+    if required:
+        raise ValueError(f"the {split} split of {dataset.name} was not found; {', or '.join(ways)}")
     return Location(split, "", how=", or ".join(ways))
 
 
@@ -217,21 +221,12 @@ def _find_package_file() -> Path | None:
     return path if path.is_file() else None
 
 
-def _locate_or_raise(dataset: DataSet, split: Split) -> Location:
-    """Find where a split is; raise an error if it is nowhere."""
-    location = locate(dataset.name, split)
-    if not location.kind:
-        raise ValueError(f"the {split} split of {dataset.name} was not found; {location.how}")
-    return location
-
-
 def load_split(name: str, split: Split) -> Examples:
     """Load the train or test split of a named data set from the first location that has it.
 
     The classes are those of the catalogue, in its order, wherever the data comes from.
     """
-    dataset = get_dataset(name)
-    location = _locate_or_raise(dataset, split)
+    dataset, location = get_dataset(name), locate(name, split, required=True)
     if location.kind == "folder" and location.path:
         found = read_table(location.path).check(dataset.labels)
     else:
@@ -300,34 +295,24 @@ def has_name(spec: str | Path) -> bool:
 
 def check_data(spec: str | Path, split: Split = "test") -> None:
     """Raise an error if DATA of the command line is not there, as far as can be seen without reading it."""
-    text = str(spec)
+    text, path = str(spec), Path(spec)
     if has_name(text):
-        if Path(text).exists():
-            warnings.warn(
-                f"{text} is read as the data set of that name; for the file or folder, give ./{text}", stacklevel=2
-            )
-        _locate_or_raise(get_dataset(text), split)
-    elif text != "-":
-        _check_path(text)
-
-
-def _check_path(text: str) -> None:
-    path = Path(text)
+        if path.exists():
+            said = f"{text} is read as the data set of that name; for the file or folder, give ./{text}"
+            warnings.warn(said, stacklevel=2)
+        locate(text, split, required=True)
+        return
+    if text == "-":
+        return
     try:
         there = bool(text) and path.exists()
     except OSError:  # a name may be too long to be one
         there = False
-    if not there and find_format(path) not in DATA_FORMATS:
+    if not there and find_format(path) not in DATA_FORMATS and (not path.suffix or len(text.split()) > 1):
+        near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
+        hint = f"; did you mean {near[0]}?" if near else "; to attack a single text, use --text (in Python, [text])"
         sets = ", ".join(DATASETS)
-        if len(text.split()) > 1:
-            raise ValueError(
-                f"{show(text)} is neither a data set ({sets}) nor a file; to attack a single text, use --text (in "
-                "Python, pass a list: [text])"
-            )
-        if not path.suffix:
-            near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"{text!r} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
+        raise ValueError(f"{show(text)} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
     check_data_file(path)
 
 
@@ -350,8 +335,7 @@ def load_data(
     if has_name(text):
         found = load_split(text, split or "test")
         return found if names is None and not rename else found.match(names, rename)
-    if text != "-":
-        _check_path(text)
+    check_data(text)
     return read_table(spec, text_column, label_column, split or "test").check(names, rename)
 
 
@@ -381,13 +365,6 @@ def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str
 
 def check_texts(spec: str | Path) -> None:
     """Raise an error if a source of texts is not there, as far as can be seen without reading it."""
-    path = Path(spec)
-    if str(spec) == "-" or has_name(spec):
-        return
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; expected a file with texts")
-    if not path.exists():
-        raise FileNotFoundError(
-            f"{str(spec)!r} is neither a data set ({', '.join(DATASETS)}) nor a file; name a file with texts, or - for "
-            "standard input"
-        )
+    if str(spec) != "-" and not has_name(spec) and not Path(spec).is_file():
+        kind = "a folder" if Path(spec).is_dir() else f"neither a data set ({', '.join(DATASETS)}) nor a file"
+        raise FileNotFoundError(f"{str(spec)!r} is {kind}; name a file with texts, or - for standard input")

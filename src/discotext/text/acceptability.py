@@ -117,19 +117,12 @@ class LightScorer(Scorer):
     name = "light"
     features: SwapFeatures = field(default_factory=SwapFeatures)
 
-    def logits(
-        self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]
-    ) -> tuple[Matrix, Matrix]:
-        """(S, F) the features of all swaps, and their (S,) log-odds."""
-        found = self.features.compute(texts, tags, asked)
-        return found, load_network().logits(found)
-
     def score(
         self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence], least: float = 0.0
     ) -> list[Floats]:
         if not asked:
             return []
-        chances = sigmoid(self.logits(texts, tags, asked)[1])
+        chances = sigmoid(load_network().logits(self.features.compute(texts, tags, asked)))
         return split_rows(np.where(self.features.knows(texts, tags, asked), chances, np.nan), asked)
 
     def could_reach(self, word: str, tag: str, candidate: str, least: float) -> bool:

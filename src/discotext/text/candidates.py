@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from discotext.core.arrays import Floats
 from discotext.text.acceptability import DEFAULT_ACCEPT, LightScorer, Scorer
 from discotext.text.filters import DEFAULT_FILTERS, STANDARD_FILTERS, Filter, Similarity, UnknownToVictim, make_filters
 from discotext.text.inflection import match_inflection
-from discotext.text.sources import AnyOf, Source, SynonymList, Synonyms, ThesaurusWords, VectorNeighbours, read_synonyms
+from discotext.text.sources import AnyOf, Source, SynonymList, Synonyms, ThesaurusWords, VectorNeighbours
 from discotext.text.swap_features import Occurrence
 from discotext.text.tagging import LightTagger, Tagger
 from discotext.text.vectors import WordVectors, load_packaged_vectors
@@ -126,25 +127,24 @@ class Candidates:
         collects = gc.isenabled()
         gc.disable()
         try:
-            return self._find([to_words(text) for text in texts])
+            words = [to_words(text) for text in texts]
+            tags = self.tagger.tag(words)
+            self.source.prepare({word.lower() for text in words for word in text.words})
+            found = [self._find_in_text(text, tuple(given)) for text, given in zip(words, tags, strict=True)]
+            places = [(text, at) for text, ones in enumerate(found) for at, one in enumerate(ones) if one.candidates]
+            scores: dict[tuple[int, int], Floats] = {}
+            if self.scorer is not None:
+                # Where no probability is required, the order of the source decides which candidates are kept.
+                most = self.limit if self._least is None else None
+                asked = [Occurrence(text, at, found[text][at].candidates[:most]) for text, at in places]
+                estimated = self.scorer.score(words, tags, asked, self._least or 0.0)
+                scores = dict(zip(places, estimated, strict=True))
+            for text, at in places:
+                found[text][at] = self._limit(found[text][at], scores.get((text, at)))
+            return found
         finally:
             if collects:
                 gc.enable()
-
-    def _find(self, words: Sequence[Words]) -> list[list[Replacements]]:
-        tags = self.tagger.tag(words)
-        self.source.prepare({word.lower() for text in words for word in text.words})
-        found = [self._find_in_text(text, tuple(given)) for text, given in zip(words, tags, strict=True)]
-        if self.scorer is None:
-            return [[self._limit(one, None) for one in text] for text in found]
-        places = [(text, at) for text, ones in enumerate(found) for at, one in enumerate(ones) if one.candidates]
-        # Where no probability is required, the order of the source decides which candidates are kept.
-        most = self.limit if self._least is None else None
-        asked = [Occurrence(text, at, found[text][at].candidates[:most]) for text, at in places]
-        estimated = self.scorer.score(words, tags, asked, self._least or 0.0)
-        for (text, at), scores in zip(places, estimated, strict=True):
-            found[text][at] = self._limit(found[text][at], scores)
-        return found
 
     def _find_in_text(self, text: Words, tags: tuple[str, ...]) -> list[Replacements]:
         """What filters leave of each word's candidates, in lower case."""
@@ -152,23 +152,52 @@ class Candidates:
         fixed = not self.source.context_dependent
         found = []
         for number, (word, (start, end)) in enumerate(zip(text.words, text.spans(), strict=True)):
+            context = WordContext(text, tags, number)
             # A word in lower case is treated alike at the start of a sentence, elsewhere, and among capitals.
             lower = word.islower()
-            key = (word, tags[number], lower or text.starts_sentence(number), lower or text.all_caps)
+            key = (word, context.tag, lower or context.starts_sentence, lower or text.all_caps)
             known = self._cache.get(key) if fixed else None
             if known is None:
-                known = self._cache[key] = self._find_for_word(WordContext(text, tags, number))
-            allowed, refused = known
-            if allowed and context_filters:
-                context = WordContext(text, tags, number)
-                for one in context_filters:
-                    allowed, refused = _apply(one, context, allowed, refused)
+                known = self._cache[key] = self._find_for_word(context)
+            allowed, refused = self._filter(context_filters, context, *known)
             # A model reads the finished text, and no proof holds for one that is split into other words.
-            unfit = tuple((one, SPLITTING) for one in allowed if not text.takes(number, match_case(word, one)))
-            if unfit:
-                allowed, refused = tuple(one for one in allowed if (one, SPLITTING) not in unfit), refused + unfit
+            unfit = [one for one in allowed if not text.takes(number, match_case(word, one))]
+            allowed = tuple(one for one in allowed if one not in unfit)
+            refused += tuple((one, SPLITTING) for one in unfit)
             found.append(Replacements(word, start, end, allowed, refused))
         return found
+
+    def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:
+        """What does not depend on the sentence."""
+        proposed = check_proposed(self.source, self.source.propose(context), context.word)
+        refused: Refusals = ()
+        scorer, least = self.scorer, self._least
+        if scorer is not None and least is not None:
+            # What no sentence can make acceptable need not be looked at.
+            hopeful = [one for one in proposed if scorer.could_reach(context.lower, context.tag, one, least)]
+            refused = tuple((word, ACCEPT) for word in proposed if word not in hopeful)
+            proposed = hopeful
+        if any(one.name == "inflection" for one in self.filters):
+            proposed = [match_inflection(word, context.tag) or word for word in proposed]
+        distinct = tuple(word for word in dict.fromkeys(proposed) if word != context.lower)
+        fixed = [one for one in self.filters if not one.context_dependent]
+        allowed, refused = self._filter(fixed, context, distinct, refused)
+        if similarity := next((one for one in self.filters if isinstance(one, Similarity)), None):
+            allowed = tuple(sorted(allowed, key=lambda word: -similarity.measure(context, word)))
+        return allowed, refused
+
+    @staticmethod
+    def _filter(
+        filters: Iterable[Filter], context: WordContext, allowed: tuple[str, ...], refused: Refusals
+    ) -> tuple[tuple[str, ...], Refusals]:
+        """What filters leave of the allowed words, and those refused with what they refuse."""
+        for one in filters:
+            if allowed:
+                kept = one.keeps(context)
+                no = allowed if kept else tuple(word for word in allowed if one.refuses(context, word))
+                allowed = tuple(word for word in allowed if word not in no)
+                refused += tuple((word, one.name) for word in no)
+        return allowed, refused
 
     def _limit(self, found: Replacements, scores: Floats | None) -> Replacements:
         """The best candidates, in the casing of the word, with their probabilities. scores: NaN if one is not known."""
@@ -184,31 +213,6 @@ class Candidates:
             kept.setdefault(match_case(found.word, word), chance)
         kept.pop(found.word, None)  # "us" becomes the word itself where that is written "US"
         return Replacements(found.word, found.start, found.end, tuple(kept), refused, tuple(kept.values()))
-
-    def _find_for_word(self, context: WordContext) -> tuple[tuple[str, ...], Refusals]:
-        """What does not depend on the sentence."""
-        proposed: Sequence[str] = check_proposed(self.source, self.source.propose(context), context.word)
-        refused: Refusals = ()
-        scorer, least = self.scorer, self._least
-        if scorer is not None and least is not None:
-            # What no sentence can make acceptable need not be looked at.
-            hopeful = [one for one in proposed if scorer.could_reach(context.lower, context.tag, one, least)]
-            refused = tuple((word, ACCEPT) for word in proposed if word not in hopeful)
-            proposed = hopeful
-        allowed = self._inflect(context, proposed)
-        for one in self.filters:
-            if not one.context_dependent:
-                allowed, refused = _apply(one, context, allowed, refused)
-        similarity = next((one for one in self.filters if isinstance(one, Similarity)), None)
-        if similarity is not None:
-            allowed = tuple(sorted(allowed, key=lambda word: -similarity.measure(context, word)))
-        return allowed, refused
-
-    def _inflect(self, context: WordContext, words: Sequence[str]) -> tuple[str, ...]:
-        """The words, each once and, if there is a filter for that, in the right inflection."""
-        inflects = any(one.name == "inflection" for one in self.filters)
-        forms = (match_inflection(word, context.tag) or word if inflects else word for word in words)
-        return tuple(word for word in dict.fromkeys(forms) if word != context.lower)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -230,19 +234,6 @@ def check_proposed(source: Source, proposed: Any, word: str) -> Sequence[str]:
     if listed and all(isinstance(one, str) for one in proposed):
         return list(proposed)
     raise TypeError(f"the source {source.name} proposed {repr(proposed)[:60]} for {word!r}; return a list of words")
-
-
-def _apply(
-    one: Filter, context: WordContext, allowed: tuple[str, ...], refused: Refusals
-) -> tuple[tuple[str, ...], Refusals]:
-    """Split the allowed words into those a filter accepts and those it refuses; the latter join the refused ones."""
-    if not allowed:
-        return allowed, refused
-    if one.keeps(context):
-        return (), refused + tuple((word, one.name) for word in allowed)
-    verdicts = [(word, one.refuses(context, word)) for word in allowed]
-    no = tuple((word, one.name) for word, against in verdicts if against)
-    return tuple(word for word, against in verdicts if not against), refused + no
 
 
 SCORERS = ("light", "encoder", "full")
@@ -280,57 +271,35 @@ def make_candidates(
     >>> make_candidates(without=["phrase"], per_word=3).limit
     3
     """
-    names = _choose_sources(sources, synonyms, masked_lm)
-    for name in without:
-        if name not in SWITCHES:
-            raise ValueError(f"there is no filter {name!r} to switch off; choose among {', '.join(SWITCHES)}")
+    names = list(sources) or (["list"] if synonyms else ["masked-lm"] if masked_lm else ["thesaurus"])
+    for given, known, what in ((names, SOURCES, "source"), (without, SWITCHES, "filter to switch off")):
+        for name in given:
+            if name not in known:
+                raise ValueError(f"there is no {what} {name!r}; choose among {', '.join(known)}")
+    for name, needed, what in (("list", synonyms, "synonyms"), ("masked-lm", masked_lm, "a masked language model")):
+        if bool(needed) != (name in names):
+            raise ValueError(f"the source {name!r} and {what} belong together; give both or neither")
     space = load_packaged_vectors() if vectors is None else WordVectors.read(vectors).normalise()
-    parts = tuple(_make_source(name, space, synonyms, masked_lm) for name in names)
+    make_source: dict[str, Callable[[], Source]] = {
+        "thesaurus": ThesaurusWords,
+        "neighbours": lambda: VectorNeighbours(space),
+        "wordnet": Synonyms,
+        "list": lambda: SynonymList.read(synonyms),
+        "masked-lm": lambda: import_module("discotext.text.masked_lm").MaskedModel(str(masked_lm)),
+    }
+    parts = tuple(make_source[name]() for name in names)
     least, wanted = (0.0, DEFAULT_FILTERS) if similarity is None else (similarity, tuple(STANDARD_FILTERS))
-    filters = [
-        Similarity(least, space) if isinstance(one, Similarity) else one
-        for one in make_filters([name for name in wanted if not {name, "all"} & {*without}])
-    ]
+    filters = make_filters([name for name in wanted if not {name, "all"} & {*without}])
     # The user's own list is not filtered by meaning, unless a probability is asked for. It is estimated all the same.
     trusted = ACCEPT in without or (accept is None and (names == ["list"] or "all" in without))
     return Candidates(
         parts[0] if len(parts) == 1 else AnyOf(parts),
-        tuple(filters),
+        tuple(Similarity(least, space) if isinstance(one, Similarity) else one for one in filters),
         limit=per_word,
         unknown_words=UnknownToVictim.name in without,
         scorer=make_scorer(scorer) if isinstance(scorer, str) else scorer,
         accept=None if trusted else DEFAULT_ACCEPT if accept is None else accept,
     )
-
-
-def _choose_sources(sources: Sequence[str], synonyms: Sequence[str | Path], masked_lm: str | None) -> list[str]:
-    """The names of the sources, given or by default, checked against what else is given."""
-    names = list(sources) or (["list"] if synonyms else ["masked-lm"] if masked_lm else ["thesaurus"])
-    for name in names:
-        if name not in SOURCES:
-            raise ValueError(f"there is no source {name!r}; choose among {', '.join(SOURCES)}")
-    for name, given, what in (("list", synonyms, "synonyms"), ("masked-lm", masked_lm, "a masked language model")):
-        if bool(given) != (name in names):
-            raise ValueError(f"the source {name!r} and {what} belong together; give both or neither")
-    return names
-
-
-def _make_source(name: str, space: WordVectors, synonyms: Sequence[str | Path], masked_lm: str | None) -> Source:
-    if name == "thesaurus":
-        return ThesaurusWords()
-    if name == "neighbours":
-        return VectorNeighbours(space)
-    if name == "wordnet":
-        return Synonyms()
-    if name == "list":
-        merged: dict[str, list[str]] = {}
-        for path in synonyms:
-            for word, found in read_synonyms(path).items():
-                merged[word] = list(dict.fromkeys([*merged.get(word, []), *found]))
-        return SynonymList(merged)
-    from discotext.text.masked_lm import MaskedModel
-
-    return MaskedModel(str(masked_lm))
 
 
 def make_scorer(name: str) -> Scorer:

@@ -87,9 +87,8 @@ def look_up_pairs(vectors: WordVectors, pairs: Iterable[tuple[str, str]]) -> Pai
 def remove_pairs(pairs: Pairs, others: Pairs) -> Pairs:
     """The pairs that are not among the others."""
     taken = set(map(tuple, others.tolist()))
-    return np.array([pair for pair in pairs.tolist() if tuple(sorted(pair)) not in taken], dtype=np.int64).reshape(
-        -1, 2
-    )
+    kept = [pair for pair in pairs.tolist() if tuple(sorted(pair)) not in taken]
+    return np.array(kept, dtype=np.int64).reshape(-1, 2)
 
 
 def compute_distances(vectors: Vectors, pairs: Pairs) -> Vectors:
@@ -166,12 +165,12 @@ def measure_separation(
     """The share of antonyms (nearly) δ apart, mean distances, and the share of synonyms closer than antonyms."""
     limit = SEPARATED_SHARE * settings.antonym_distance
     near, far = compute_distances(vectors.vectors, synonyms), compute_distances(vectors.vectors, antonyms)
-    both = len(near) and len(far)
+    nothing = float("nan")
     return {
-        "antonyms_apart": float((far >= limit).mean()) if len(far) else float("nan"),
-        "antonym_distance": float(far.mean()) if len(far) else float("nan"),
-        "synonym_distance": float(near.mean()) if len(near) else float("nan"),
-        "synonyms_nearer_than_antonyms": float((near < np.median(far)).mean()) if both else float("nan"),
+        "antonyms_apart": float((far >= limit).mean()) if len(far) else nothing,
+        "antonym_distance": float(far.mean()) if len(far) else nothing,
+        "synonym_distance": float(near.mean()) if len(near) else nothing,
+        "synonyms_nearer_than_antonyms": float((near < np.median(far)).mean()) if len(near) and len(far) else nothing,
     }
 
 

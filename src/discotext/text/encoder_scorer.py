@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,21 +61,11 @@ def find_model(where: tuple[str, str, str], folder: str | None) -> str:
     return hub
 
 
-@dataclass(frozen=True)
-class Window:
-    """A piece of a text: what stands before a word, the word, and what stands after."""
-
-    before: str
-    word: str
-    after: str
-
-    @classmethod
-    def of(cls, text: Words, number: int, word: str, words_before: int, words_after: int) -> Window:
-        first, last = max(0, number - words_before), min(len(text), number + words_after + 1)
-        before = "".join(text.words[at] + text.gaps[at + 1] for at in range(first, number))
-        after = "".join(text.words[at] + text.gaps[at + 1] for at in range(number + 1, last - 1))
-        after = text.gaps[number + 1] + after + (text.words[last - 1] if last - 1 > number else "")
-        return cls(before, word, after if last - 1 > number else "")
+def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> tuple[str, str, str]:
+    """The text before an occurrence, the word or a candidate in its place, and the text after."""
+    text, word = texts[one.text], texts[one.text].words[one.position]
+    before, after = text.around(one.position, WINDOW, WINDOW)
+    return before, word if candidate is None else match_case(word, candidate), after
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +103,8 @@ class EncoderScorer(Scorer):
 
         adds: how much, at most, may be added to what the light scorer says.
         """
-        features, light = self.light.logits(texts, tags, asked)
-        wanted = to_logit(least)
+        features = self.light.features.compute(texts, tags, asked)
+        light, wanted = load_network().logits(features), to_logit(least)
         found = np.minimum(light.astype(np.float64), wanted - 1)
         worth = np.flatnonzero(light + adds >= wanted)
         if len(worth):
@@ -137,18 +127,16 @@ class EncoderScorer(Scorer):
         columns.append(np.linalg.norm(states[new, -1] - states[own, -1], axis=1))
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def _read(self, windows: Sequence[Window]) -> tuple[Matrix, Matrix, Matrix]:
+    def _read(self, windows: Sequence[tuple[str, str, str]]) -> tuple[Matrix, Matrix, Matrix]:
         """States of the word (R, layers, d), of the whole (R, d) and of the rest (R, d)."""
         import torch
 
         model, tokeniser = self._model.model, self._model.tokeniser
-        encoded = tokeniser(
-            [one.before + one.word + one.after for one in windows], return_offsets_mapping=True, verbose=False
-        )
+        encoded = tokeniser(["".join(one) for one in windows], return_offsets_mapping=True, verbose=False)
         rows = [row[: self._model.longest] for row in encoded["input_ids"]]
         spans = [
-            find_tokens(offsets, len(one.before), len(one.before) + len(one.word))
-            for one, offsets in zip(windows, encoded["offset_mapping"], strict=True)
+            find_tokens(offsets, len(before), len(before) + len(word))
+            for (before, word, _), offsets in zip(windows, encoded["offset_mapping"], strict=True)
         ]
         parts: list[Any] = [None] * len(rows)
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
@@ -196,7 +184,8 @@ class FullScorer(Scorer):
         if not asked:
             return []
         wanted = to_logit(least)
-        weight, fit, shift = load_stack()
+        # The weights of the encoder's log-odds and of the language model's gain, and the shift.
+        weight, fit, shift = load_arrays()["full.weights"].astype(np.float64).tolist()
         base = self.encoder.logits(texts, tags, asked, least, BOTH_ADD)
         found = np.minimum(weight * base + shift, wanted - 1)
         owners = np.repeat(np.arange(len(asked)), [len(one.candidates) for one in asked])
@@ -212,18 +201,9 @@ class FullScorer(Scorer):
 
 def place(texts: Sequence[Words], one: Occurrence, candidates: Sequence[str]) -> Place:
     """A word and candidates in its place, as the language model reads them."""
-    text = texts[one.text]
-    word = text.words[one.position]
-    window = Window.of(text, one.position, word, LM_BEFORE, LM_AFTER)
-    return Place(window.before, [word, *(match_case(word, name) for name in candidates)], window.after)
-
-
-def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> Window:
-    """The words around an occurrence, with a candidate in its place."""
-    word = texts[one.text].words[one.position]
-    return Window.of(
-        texts[one.text], one.position, word if candidate is None else match_case(word, candidate), WINDOW, WINDOW
-    )
+    text, word = texts[one.text], texts[one.text].words[one.position]
+    before, after = text.around(one.position, LM_BEFORE, LM_AFTER)
+    return Place(before, [word, *(match_case(word, name) for name in candidates)], after)
 
 
 def find_tokens(offsets: Sequence[tuple[int, int]], begin: int, end: int) -> tuple[int, int]:
@@ -241,20 +221,11 @@ def average(states: Tensor, chosen: Tensor) -> Tensor:
 
 def cosine(first: Matrix, second: Matrix) -> Matrix:
     """(R,) the cosines of rows."""
-    product = (first * second).sum(axis=1)
-    return np.asarray(
-        product / np.maximum(np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1), 1e-9), dtype=np.float32
-    )
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    return np.asarray((first * second).sum(axis=1) / np.maximum(lengths, 1e-9), dtype=np.float32)
 
 
 def to_logit(probability: float) -> float:
     """The log-odds of a probability, within bounds."""
     inside = min(max(probability, 1e-6), 1 - 1e-6)
     return float(np.log(inside / (1 - inside)))
-
-
-@cache
-def load_stack() -> tuple[float, float, float]:
-    """The weights of the encoder's log-odds and of the language model's gain, and the shift."""
-    first, second, third = load_arrays()["full.weights"].astype(np.float64).tolist()
-    return first, second, third

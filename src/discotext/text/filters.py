@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import chain, product
 from typing import ClassVar
 
 from discotext.text.inflection import PARTS, find_lemmas, inflect, is_spelling_of, lemmatise, match_inflection
@@ -132,14 +133,10 @@ class Numbers(Filter):
     name = "numbers"
 
     def keeps(self, context: WordContext) -> bool:
-        return context.tag == "CD" or self._is_number(context.lower)
+        return context.tag == "CD" or self.refuses(context, context.lower)
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
-        return self._is_number(candidate)
-
-    @staticmethod
-    def _is_number(word: str) -> bool:
-        return word in NUMBERS or (not word.isalpha() and any(sign.isdigit() for sign in word))
+        return candidate in NUMBERS or (not candidate.isalpha() and any(sign.isdigit() for sign in candidate))
 
 
 @dataclass(frozen=True)
@@ -241,11 +238,7 @@ class Similarity(Filter):
     def measure(self, context: WordContext, candidate: str) -> float:
         """The cosine of the word and the candidate or of their dictionary forms; −1 if there is no vector."""
         lemmas = lemmatise(context.lower, context.tag), lemmatise(candidate, context.tag)
-        pairs = ((context.lower, candidate), lemmas)
-        return max((self._cosine(a, b) for a, b in pairs if a in self.vectors and b in self.vectors), default=-1.0)
-
-    def _cosine(self, word: str, other: str) -> float:
-        return float(self.vectors[word] @ self.vectors[other])
+        return max(self.vectors.cosine(*pair, unknown=-1.0) for pair in ((context.lower, candidate), lemmas))
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,57 +332,24 @@ class Phrase(Filter):
 
     source: WordNet = field(default_factory=load_wordnet)
     name, context_dependent = "phrase", True
-    # What two words next to each other are, by both words and the dictionary form of the one in question.
-    _left: dict[tuple[str, str, str], bool] = field(default_factory=dict, init=False, repr=False)
-    _right: dict[tuple[str, str, str], bool] = field(default_factory=dict, init=False, repr=False)
 
     def keeps(self, context: WordContext) -> bool:
         if context.tag.startswith("NN") and context.next_tag.startswith("NN"):
             return True
-        word, lemma = context.lower, lemmatise(context.lower, context.tag)
-        before, after = context.before(1), context.after(1)
-        if before and self._ends_phrase(before, word, lemma):
+        word, before, after = context.lower, context.before(1), context.after(1)
+        if self._is_compound(before, word) or self._is_compound(word, after):
             return True
-        if after and self._starts_phrase(word, lemma, after):
-            return True
-        return bool((before or after) and self._is_in_three(context, {word, lemma}, before, after))
+        here, earlier = (word, lemmatise(word, context.tag)), _possible_bases(before)
+        phrases = chain(
+            product(earlier, here),
+            product(here, (after, _make_singular(after))),
+            product(here, (after,), (context.after(2),)),
+            product(earlier, here, (after,)),
+            product(_possible_bases(context.before(2)), (before,), here),
+        )
+        return not self.source.phrases.isdisjoint(phrases)
 
     def refuses(self, context: WordContext, candidate: str) -> bool:
-        return False
-
-    def _ends_phrase(self, before: str, word: str, lemma: str) -> bool:
-        """Whether the word before and this one are a phrase or a compound."""
-        key = (before, word, lemma)
-        if key not in self._left:
-            phrases = self.source.phrases
-            self._left[key] = self._is_compound(before, word) or any(
-                (other, one) in phrases for other in _possible_bases(before) for one in (word, lemma)
-            )
-        return self._left[key]
-
-    def _starts_phrase(self, word: str, lemma: str, after: str) -> bool:
-        """Whether this word and the next one are a phrase or a compound."""
-        key = (word, lemma, after)
-        if key not in self._right:
-            phrases = self.source.phrases
-            self._right[key] = self._is_compound(word, after) or any(
-                (one, other) in phrases for one in (word, lemma) for other in (after, _make_singular(after))
-            )
-        return self._right[key]
-
-    def _is_in_three(self, context: WordContext, here: set[str], before: str, after: str) -> bool:
-        """Whether the word is the first, second or third of a phrase of three."""
-        known, phrases = self.source.beginnings, self.source.phrases
-        for word in here:
-            if after and (word, after) in known and (word, after, context.after(2)) in phrases:
-                return True
-            if before and after:
-                for other in _possible_bases(before):
-                    if (other, word) in known and (other, word, after) in phrases:
-                        return True
-        for other in _possible_bases(context.before(2)) if before else ():
-            if (other, before) in known and any((other, before, word) in phrases for word in here):
-                return True
         return False
 
     def _is_compound(self, first: str, second: str) -> bool:

@@ -14,13 +14,6 @@ GAPS_PER_CALL = 32
 WINDOW_WORDS = 96  # kept on each side of a word, since models read only a few hundred tokens
 
 
-def cut_window(text: Words, number: int, replacement: str) -> str:
-    """The text around a word, with the word replaced."""
-    first, last = max(0, number - WINDOW_WORDS), min(len(text), number + WINDOW_WORDS + 1)
-    part = Words(text.words[first:last], ("", *text.gaps[first + 1 : last], ""))
-    return str(part.replace({number - first: replacement}))
-
-
 @dataclass(frozen=True, eq=False)
 class MaskedModel(Source):
     """The words a masked language model finds likeliest in place of a word; they fit, but may mean something else.
@@ -52,7 +45,8 @@ class MaskedModel(Source):
         import torch
 
         tokeniser, model = self._parts
-        gaps = [cut_window(text, number, tokeniser.mask_token) for number in range(len(text))]
+        windows = (text.around(number, WINDOW_WORDS, WINDOW_WORDS) for number in range(len(text)))
+        gaps = [before + tokeniser.mask_token + after for before, after in windows]
         settings = {"padding": True, "truncation": True, "max_length": find_longest(model, tokeniser)}
         found: list[tuple[str, ...]] = []
         for begin in range(0, len(gaps), GAPS_PER_CALL):

@@ -23,6 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -96,16 +97,14 @@ class MergedWords:
     @classmethod
     def parse(cls, content: bytes, name: str) -> MergedWords:
         """Read what `to_json` wrote. name: of the file, for messages."""
-        wanted = f'{name} does not contain merged words; expected {{"groups": [[word, word, …], …]}}'
         try:
             found = json.loads(content) if len(content) <= LARGEST_FILE else None
         except (ValueError, RecursionError):
-            raise ValueError(wanted) from None
-        groups = found.get("groups") if isinstance(found, dict) else None
-        if not isinstance(groups, list) or not all(isinstance(group, list) and group for group in groups):
-            raise ValueError(wanted)
-        if not all(isinstance(word, str) for group in groups for word in group):
-            raise ValueError(wanted)
+            found = None
+        groups: Any = found.get("groups") if isinstance(found, dict) else None
+        listed = isinstance(groups, list) and all(isinstance(group, list) and group for group in groups)
+        if not listed or not all(isinstance(word, str) for group in groups for word in group):
+            raise ValueError(f'{name} does not contain merged words; expected {{"groups": [[word, word, …], …]}}')
         codes = {word: group[0] for group in groups for word in group}
         if len(codes) != sum(map(len, groups)):
             raise ValueError(f"{name} has a word in two groups; make it again")
@@ -205,7 +204,11 @@ def merge_words(
         near[a][b] = near[b][a] = places * scale
     groups = _Groups(near, counts)
     groups.merge(max_loss)
-    code_of = dict(_choose_codes(groups.words.values(), counts))
+    code_of: dict[str, str] = {}
+    for words in groups.words.values():
+        if len(words) > 1:  # the code is the most frequent word, the first in the alphabet of equal ones
+            code = min(words, key=lambda word: (-counts[word].sum(), word))
+            code_of |= dict.fromkeys(sorted(words), code)
     for word, code in _attach(near, counts, code_of) if unseen else ():
         code_of[word] = code
         code_of.setdefault(code, code)
@@ -283,18 +286,9 @@ def _attach(
 
 def _negative_entropy(counts: Floats) -> float:
     """Σ n log n − N log N."""
-    total = 0.0
-    value = 0.0
+    total, value = 0.0, 0.0
     for count in counts.tolist():
         if count:
             total += count
             value += count * math.log(count)
     return value - total * math.log(total) if total else 0.0
-
-
-def _choose_codes(groups: Iterable[Sequence[str]], counts: LabelCounts) -> Iterator[tuple[str, str]]:
-    """Each word with the most frequent one of its group, the first in the alphabet of equal ones."""
-    for words in groups:
-        if len(words) > 1:
-            code = min(words, key=lambda word: (-counts[word].sum(), word))
-            yield from ((word, code) for word in sorted(words))

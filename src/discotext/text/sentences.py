@@ -27,10 +27,8 @@ def find_sentences(text: Words) -> list[tuple[int, int]]:
     """
     if not text.words:
         return []
-    starts = [0]
-    for number, gap in enumerate(text.gaps[1:-1], start=1):
-        if len(gap) > 1 and BREAK.search(gap) and _ends(text, number, gap):
-            starts.append(number)
+    inside = enumerate(text.gaps[1:-1], start=1)
+    starts = [0, *(number for number, gap in inside if BREAK.search(gap) and _ends(text, number, gap))]
     return list(zip(starts, [*starts[1:], len(text.words)], strict=True))
 
 

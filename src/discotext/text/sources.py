@@ -84,9 +84,7 @@ class ThesaurusWords(Source):
     name = "thesaurus"
 
     def propose(self, context: WordContext) -> Sequence[str]:
-        if context.tag not in PARTS:
-            return ()
-        return tuple(self.table.look_up(lemmatise(context.lower, context.tag), PARTS[context.tag]))
+        return tuple(self.table.look_up(lemmatise(context.lower, context.tag), PARTS.get(context.tag, "")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +95,7 @@ class Synonyms(Source):
     name = "wordnet"
 
     def propose(self, context: WordContext) -> Sequence[str]:
-        if context.tag not in PARTS:
-            return ()
-        return tuple(self.source.synonyms(lemmatise(context.lower, context.tag), PARTS[context.tag]))
+        return tuple(self.source.synonyms(lemmatise(context.lower, context.tag), PARTS.get(context.tag, "")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +109,15 @@ class SynonymList(Source):
 
     words: Mapping[str, Sequence[str]]
     name = "list"
+
+    @classmethod
+    def read(cls, paths: Iterable[str | Path]) -> SynonymList:
+        """The lists of several files together."""
+        found: dict[str, list[str]] = {}
+        for path in paths:
+            for word, synonyms in read_synonyms(path).items():
+                found[word] = list(dict.fromkeys([*found.get(word, []), *synonyms]))
+        return cls(found)
 
     def propose(self, context: WordContext) -> Sequence[str]:
         found = self.words.get(context.lower)
@@ -149,14 +154,20 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
     since a candidate is a single word.
     """
     path = Path(path)
+    entries: Iterable[tuple[str, str, Any]]
     if path.suffix == ".json":
-        entries = _read_json_entries(path)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path} is not JSON: {error}") from None
+        if not isinstance(content, dict):
+            kind = type(content).__name__
+            raise ValueError(f'{path} contains a {kind}; expected an object such as {{"good": ["fine"]}}')
+        entries = ((f"the entry {word!r}", word, synonyms) for word, synonyms in content.items())
     elif path.suffix in (".tsv", ".txt"):
-        entries = [
-            (f"line {number}", fields[0], fields[1:])
-            for number, line in read_numbered_lines(path)
-            if (fields := [part.strip() for part in line.split("\t") if part.strip()])
-        ]
+        lines = ((number, [part.strip() for part in line.split("\t")]) for number, line in read_numbered_lines(path))
+        fields = ((number, [*filter(None, parts)]) for number, parts in lines)
+        entries = ((f"line {number}", parts[0], parts[1:]) for number, parts in fields if parts)
     else:
         raise ValueError(f"{path} ends in {path.suffix!r}; synonyms are read from .json and .tsv files")
     found: dict[str, list[str]] = {}
@@ -169,14 +180,3 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
     if not found:
         raise ValueError(f"{path} contains no words; expected a word and its synonyms in each entry")
     return found
-
-
-def _read_json_entries(path: Path) -> list[tuple[str, str, Any]]:
-    """The entries of a JSON object: how messages refer to each, its key and its value."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise ValueError(f'{path} contains a {type(content).__name__}; expected an object such as {{"good": ["fine"]}}')
-    return [(f"the entry {word!r}", word, synonyms) for word, synonyms in content.items()]

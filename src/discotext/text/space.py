@@ -19,18 +19,14 @@ DEFAULT_SHARE = 0.2
 
 
 def count_allowed_changes(text: Words, share: float | str | None, words: int | None) -> int:
-    """How many words of a text may change: a share of them [default: 0.2], or a number of words."""
-    if words is not None:
-        return min(words, len(text))
-    return compute_budget(len(text), DEFAULT_SHARE if share is None else share)
-
-
-def check_budget(share: float | str | None, words: int | None) -> None:
-    """Raise an error if a budget is given both ways, or is negative."""
+    """How many words of a text may change: a share of them [default: 0.2], or a number of words, not both."""
     if share is not None and words is not None:
         raise ValueError(f"share is {share} and words is {words}; give one of them")
     if words is not None and words < 0:
         raise ValueError(f"words is {words}; choose 0 or more")
+    if words is not None:
+        return min(words, len(text))
+    return compute_budget(len(text), DEFAULT_SHARE if share is None else share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +60,15 @@ class Space:
 
         share: the share of words that may change [default: 0.2]. words: the number of words instead.
         """
-        check_budget(share, words)
         if isinstance(texts, str):
             raise TypeError(f"the texts are one string, {texts[:40]!r}; give a list of texts")
         split_texts = tuple(map(to_words, texts))
+        budgets = tuple(count_allowed_changes(text, share, words) for text in split_texts)
         found = candidates.find(split_texts)
         return cls(
             split_texts,
             tuple(tuple((one.word, *one.candidates) for one in text) for text in found),
-            tuple(count_allowed_changes(text, share, words) for text in split_texts),
+            budgets,
             tuple(dict(Counter(name for one in text for _, name in one.refused)) for text in found),
             tuple(tuple((1.0, *one.accept) for one in text) for text in found),
         )
@@ -86,19 +82,13 @@ class Space:
         """
         if not self.accept:
             return self
-        kept = [
-            [[n for n, chance in enumerate(chances) if n == 0 or (chance or 0.0) >= accept] for chances in text]
-            for text in self.accept
-        ]
-        options = tuple(
-            tuple(tuple(words[n] for n in which) for words, which in zip(text, mine, strict=True))
-            for text, mine in zip(self.options, kept, strict=True)
-        )
-        chances = tuple(
-            tuple(tuple(ones[n] for n in which) for ones, which in zip(text, mine, strict=True))
-            for text, mine in zip(self.accept, kept, strict=True)
-        )
-        return replace(self, options=options, accept=chances)
+        options, chances = [], []
+        for words, accepts in zip(self.options, self.accept, strict=True):
+            pairs = [[*zip(*pair, strict=True)] for pair in zip(words, accepts, strict=True)]
+            kept = [[one[0], *(pair for pair in one[1:] if (pair[1] or 0.0) >= accept)] for one in pairs]
+            options.append(tuple(tuple(word for word, _ in one) for one in kept))
+            chances.append(tuple(tuple(chance for _, chance in one) for one in kept))
+        return replace(self, options=tuple(options), accept=tuple(chances))
 
     def with_budgets(self, share: float | str | None = None, words: int | None = None) -> Space:
         """The same texts and options with other budgets, given as in `Space.of`.
@@ -107,7 +97,6 @@ class Space:
         >>> space.with_budgets(share=1).budgets
         (3,)
         """
-        check_budget(share, words)
         return replace(self, budgets=tuple(count_allowed_changes(text, share, words) for text in self.texts))
 
     def __len__(self) -> int:
@@ -129,7 +118,7 @@ class Space:
 
     def can_change(self, problem: int) -> bool:
         """Whether the space contains any text but the original."""
-        return self.budgets[problem] > 0 and self.count_changeable(problem) > 0
+        return self.budgets[problem] > 0 and any(len(words) > 1 for words in self.options[problem])
 
     @cached_property
     def batch(self) -> Batch:
@@ -155,12 +144,8 @@ class Space:
         text = self.texts[problem]
         before, after = text.gaps[position], text.gaps[position + 1]
         gap = before if after.isspace() and (not before or before[-1:].isspace()) else before + after
-        return str(
-            Words(
-                text.words[:position] + text.words[position + 1 :],
-                (*text.gaps[:position], gap, *text.gaps[position + 2 :]),
-            )
-        )
+        words = text.words[:position] + text.words[position + 1 :]
+        return str(Words(words, (*text.gaps[:position], gap, *text.gaps[position + 2 :])))
 
     def changes(self, problem: int, choice: Sequence[int] | Choices) -> list[dict[str, Any]]:
         """What a choice changes: position, start and end offset in the original text, old and new word, probability."""

@@ -27,17 +27,8 @@ from discotext.text.words import Words
 Matrix = NDArray[np.float32]
 
 TAGS = tuple(PARTS)
-PAIR: tuple[str, ...] = (
-    "prior",
-    "rank",
-    "listed",
-    "strength",
-    "cosine",
-    "frequency",
-    "frequency_gain",
-    "shared_stem",
-    "length",
-)
+PAIR: tuple[str, ...] = ("prior", "rank", "listed", "strength", "cosine", "frequency", "frequency_gain")
+PAIR += ("shared_stem", "length")
 PAIR += tuple(f"tag {tag}" for tag in TAGS)
 PLACE: tuple[str, ...] = ("noun_after", "noun_before", "capital", "starts_sentence", "article", "particle_after")
 PLACE += ("verb_before", "determiner_before", "quoted", "near_original", "far_original")
@@ -69,28 +60,32 @@ class SwapFeatures:
 
     def compute(self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]) -> Matrix:
         """(S, F) a row for each candidate of each occurrence, in order."""
-        counts = np.array([len(one.candidates) for one in asked], dtype=np.int64)
-        pairs = [np.empty((0, len(PAIR) + 1), dtype=np.float32)]
+        rows = [np.empty((0, len(PAIR) + 1), dtype=np.float32)]
         for one in asked:
-            pairs.append(self._group(texts[one.text].lower[one.position], tags[one.text][one.position], one.candidates))
-        rows = np.concatenate(pairs)
-        pair_rows, candidate_ids = rows[:, 1:], rows[:, 0].astype(np.int64)
-        place, context = self._places(texts, tags, asked, counts, candidate_ids)
-        return np.concatenate([pair_rows, np.repeat(place, counts, axis=0), context], axis=1)
+            # Most words come back with the same candidates.
+            key = (texts[one.text].lower[one.position], tags[one.text][one.position], one.candidates)
+            if key not in self._groups:
+                self._groups[key] = self._describe_pairs(*key)
+            rows.append(self._groups[key])
+        pairs = np.concatenate(rows)
+        counts = np.array([len(one.candidates) for one in asked], dtype=np.int64)
+        place, context = self._describe_places(texts, tags, asked, counts, pairs[:, 0].astype(np.int64))
+        return np.concatenate([pairs[:, 1:], np.repeat(place, counts, axis=0), context], axis=1)
 
     def knows(
         self, texts: Sequence[Words], tags: Sequence[Sequence[str]], asked: Sequence[Occurrence]
     ) -> NDArray[np.bool_]:
         """(S,) whether anything is known of the word or the candidate: not in another language than English."""
-        found = []
+
+        def known(word: str) -> bool:
+            return word in vectors or lemmatise(word, tag) in vectors or bool(self._look_up(word, tag))
+
+        found, vectors = [], self.vectors.row
         for one in asked:
             tag = tags[one.text][one.position]
-            word = self._is_known(texts[one.text].lower[one.position], tag)
-            found += [word or self._is_known(candidate, tag) for candidate in one.candidates]
+            word = known(texts[one.text].lower[one.position])
+            found += [word or known(candidate) for candidate in one.candidates]
         return np.array(found, dtype=bool)
-
-    def _is_known(self, word: str, tag: str) -> bool:
-        return word in self.vectors or lemmatise(word, tag) in self.vectors or bool(self._look_up(word, tag))
 
     def prior(self, word: str, tag: str, candidate: str) -> float:
         """The logit of a swap in general; `UNLISTED` where the thesaurus does not have it."""
@@ -99,48 +94,30 @@ class SwapFeatures:
 
     def _look_up(self, word: str, tag: str) -> dict[str, tuple[float, int]]:
         """The candidates of a word with logit and rank, by their lemmas."""
-        found = self._listed.get((word, tag))
-        if found is None:
-            listed = self.thesaurus.look_up(lemmatise(word, tag), PARTS[tag]) if tag in PARTS else {}
+        if (word, tag) not in self._listed:
+            listed = self.thesaurus.look_up(lemmatise(word, tag), PARTS.get(tag, ""))
             found = {name: (logit, rank) for rank, (name, logit) in enumerate(listed.items())}
             self._listed[word, tag] = found
-        return found
+        return self._listed[word, tag]
 
-    def _group(self, word: str, tag: str, candidates: tuple[str, ...]) -> Matrix:
-        """A row for each candidate of a word: the number of its vector, which fits a float32, and the pair's features.
+    def _describe_pairs(self, word: str, tag: str, candidates: Sequence[str]) -> Matrix:
+        """A row for each candidate: the number of its vector, which fits a float32, and the features of the pair."""
+        row, lemma, listed, rows = self.vectors.row, lemmatise(word, tag), self._look_up(word, tag), []
+        related = self.wordnet.synonyms(lemma, PARTS.get(tag, ""))
+        for candidate in candidates:
+            other = lemmatise(candidate, tag)
+            logit, rank = listed.get(other, (UNLISTED, len(listed)))
+            # The logarithms of the ranks by frequency, about 0 for the commonest words.
+            rare, rarer = (float(np.log(row.get(one, len(row)) + 10) - np.log(10)) / 4 for one in (lemma, other))
+            differ = (at for at, (one, two) in enumerate(zip(lemma, other, strict=False)) if one != two)
+            stem = next(differ, min(len(lemma), len(other))) / max(len(lemma), len(other), 1)
+            cosine = self.vectors.cosine(lemma, other, unknown=-0.2)
+            pair = [logit, np.log1p(rank), other in listed, related.get(other, 0.0), cosine]
+            pair += [rarer, rarer - rare, stem, len(candidate) / 10, *(tag == name for name in TAGS)]
+            rows.append([row.get(candidate, -1), *map(float, pair)])
+        return np.array(rows, dtype=np.float32).reshape(-1, len(PAIR) + 1)
 
-        Most words come back with the same candidates.
-        """
-        key = (word, tag, candidates)
-        found = self._groups.get(key)
-        if found is None:
-            rows = [[self.vectors.row.get(one, -1), *self._describe_pair(word, tag, one)] for one in candidates]
-            found = self._groups[key] = np.array(rows, dtype=np.float32).reshape(-1, len(PAIR) + 1)
-        return found
-
-    def _describe_pair(self, word: str, tag: str, candidate: str) -> list[float]:
-        lemma, other = lemmatise(word, tag), lemmatise(candidate, tag)
-        listed = self._look_up(word, tag)
-        logit, rank = listed.get(other, (UNLISTED, len(listed)))
-        strength = self.wordnet.synonyms(lemma, PARTS[tag]).get(other, 0.0) if tag in PARTS else 0.0
-        frequency, gain = self._frequency(other), self._frequency(other) - self._frequency(lemma)
-        stem = 0
-        while stem < min(len(lemma), len(other)) and lemma[stem] == other[stem]:
-            stem += 1
-        shared = stem / max(len(lemma), len(other), 1)
-        values = [logit, np.log1p(rank), other in listed, strength, self._cosine(lemma, other), frequency, gain, shared]
-        return [*map(float, values), len(candidate) / 10, *(float(tag == name) for name in TAGS)]
-
-    def _frequency(self, word: str) -> float:
-        """The logarithm of the word's rank by frequency, about 0 for the commonest."""
-        return float(np.log(self.vectors.row.get(word, len(self.vectors)) + 10) - np.log(10)) / 4
-
-    def _cosine(self, word: str, other: str) -> float:
-        if word not in self.vectors or other not in self.vectors:
-            return -0.2
-        return float(self.vectors[word] @ self.vectors[other])
-
-    def _places(
+    def _describe_places(
         self,
         texts: Sequence[Words],
         tags: Sequence[Sequence[str]],
@@ -150,9 +127,8 @@ class SwapFeatures:
     ) -> tuple[Matrix, Matrix]:
         """(P, …) features of each occurrence, and (S, …) those of each swap in its context."""
         row, table = self.vectors.row, self.vectors.vectors
-        lower = [text.lower for text in texts]
         # One long array of the words of all texts, function words and unknown ones as zeros.
-        ids = [-1 if word in STOP_WORDS else row.get(word, -1) for text in lower for word in text]
+        ids = [-1 if word in STOP_WORDS else row.get(word, -1) for text in texts for word in text.lower]
         every = self._vectors_of(ids)
         sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(every, axis=0, dtype=np.float64)])
         starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
@@ -167,19 +143,19 @@ class SwapFeatures:
             return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6), dtype=np.float32)
 
         near, far = around(NEAR), around(FAR)
-        flags = [_describe_place(texts[one.text], tags[one.text], one.position) for one in asked]
-        beside = [_find_beside(texts[one.text], one.position) for one in asked]
-        originals = self._vectors_of([row.get(lower[one.text][one.position], -1) for one in asked])
+        described = [_describe_place(texts[one.text], tags[one.text], one.position) for one in asked]
+        flags = np.array([flags for flags, _ in described], dtype=np.float32).reshape(-1, len(PLACE) - 2)
+        beside = [[row.get(word, -1) for word in words] for _, words in described]
+        originals, left, right = (self._vectors_of([words[side] for words in beside]) for side in range(3))
         candidates = self._vectors_of(candidate_ids)
         own = np.stack([_dot(originals, near), _dot(originals, far)], axis=1)
-        left, right = (self._vectors_of([row.get(pair[side], -1) for pair in beside]) for side in (0, 1))
         swap = np.repeat(np.arange(len(asked)), counts)
         # How near the candidate is to each part of the context, less how near the word itself is.
         near_candidate = _dot(candidates, near[swap])
         context = [near_candidate - own[swap, 0], _dot(candidates, far[swap]) - own[swap, 1]]
         context += [_dot(candidates, one[swap]) - _dot(originals, one)[swap] for one in (left, right)]
         context.append(near_candidate)
-        place = np.concatenate([np.array(flags, dtype=np.float32).reshape(-1, len(PLACE) - 2), own], axis=1)
+        place = np.concatenate([flags, own], axis=1)
         return place.astype(np.float32), np.stack(context, axis=1).astype(np.float32)
 
     def _vectors_of(self, ids: Sequence[int] | NDArray[np.int64]) -> Matrix:
@@ -195,32 +171,27 @@ def _dot(first: Matrix, second: Matrix) -> Matrix:
     return np.asarray(np.einsum("rd,rd->r", first, second))
 
 
-def _describe_place(text: Words, tags: Sequence[str], number: int) -> tuple[float, ...]:
-    """The features of a place that do not depend on vectors."""
-    gaps, tag = text.gaps, tags[number]
-    after_gap = gaps[number + 1]
-    next_tag = tags[number + 1] if number + 1 < len(tags) and after_gap.isspace() else ""
-    before, word_before = "", ""
-    if number and gaps[number].isspace():
-        before, word_before = tags[number - 1], text.lower[number - 1]
-    noun = tag[:2] == "NN"
-    return (
-        float(noun and next_tag[:2] == "NN"),
-        float(noun and before[:2] == "NN"),
-        float(not text.words[number].islower()),
-        float(text.starts_sentence(number)),
-        float(word_before in ("a", "an")),
-        float(next_tag in ("IN", "RP", "TO")),
-        float(before[:1] == "V" or before == "MD"),
-        float(before in ("DT", "PRP$")),
-        float(not (QUOTES.isdisjoint(gaps[number]) and QUOTES.isdisjoint(after_gap))),
-    )
+def _describe_place(text: Words, tags: Sequence[str], number: int) -> tuple[tuple[float, ...], tuple[str, str, str]]:
+    """The features of a place that do not depend on vectors, and the word with the words on either side.
 
-
-def _find_beside(text: Words, number: int) -> tuple[str, str]:
-    """The words on either side, in lower case; empty beyond punctuation that separates them."""
-    lower, gaps = text.lower, text.gaps
-    return (
-        lower[number - 1] if number and BREAKS.isdisjoint(gaps[number]) else "",
-        lower[number + 1] if number + 1 < len(lower) and BREAKS.isdisjoint(gaps[number + 1]) else "",
+    Those are in lower case, and empty beyond punctuation that separates them.
+    """
+    lower, before_gap, after_gap = text.lower, *text.gaps[number : number + 2]
+    left, right = number > 0, number + 1 < len(lower)
+    before = tags[number - 1] if left and before_gap.isspace() else ""
+    after = tags[number + 1] if right and after_gap.isspace() else ""
+    noun = tags[number][:2] == "NN"
+    flags = (
+        noun and after[:2] == "NN",
+        noun and before[:2] == "NN",
+        not text.words[number].islower(),
+        text.starts_sentence(number),
+        before != "" and lower[number - 1] in ("a", "an"),
+        after in ("IN", "RP", "TO"),
+        before[:1] == "V" or before == "MD",
+        before in ("DT", "PRP$"),
+        not (QUOTES.isdisjoint(before_gap) and QUOTES.isdisjoint(after_gap)),
     )
+    west = lower[number - 1] if left and BREAKS.isdisjoint(before_gap) else ""
+    east = lower[number + 1] if right and BREAKS.isdisjoint(after_gap) else ""
+    return tuple(map(float, flags)), (lower[number], west, east)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Protocol
@@ -163,23 +163,12 @@ def extract_features(texts: Sequence[Words]) -> Features:
         west, east = to_left[west], to_right[east]
     sentence = np.repeat(np.arange(len(starts)), sizes)
     lower_cased = np.bincount(sentence, weights=table[:-1, CAPITAL])[sentence] == 0
-    keys, partners = _combine(
-        table[:-1].T,
-        table[to_left][:-1].T,
-        table[to_right][:-1].T,
-        table[to_left[to_left]][:-1].T,
-        table[to_right[to_right]][:-1].T,
-        np.array([before, after, around[:-1], lower_cased, begins], dtype=np.uint64),
+    own, prev, next_, prev2, next2 = (
+        table[rows][:-1].T for rows in (slice(None), to_left, to_right, to_left[to_left], to_right[to_right])
     )
-    return Features(keys, partners, starts, sizes)
-
-
-def _combine(own: Any, prev: Any, next_: Any, prev2: Any, next2: Any, position: Any) -> tuple[Keys, Keys]:
-    """(N, F) and (N, D) hashes from descriptions (11, N) of words and neighbours, and of their positions (5, N)."""
-    before, after, around, lower_cased, begins = position
-    alone = [
+    alone: list[tuple[Any, ...]] = [
         *((own[name],) for name in (LOWER, CASED, END1, END2, END3, END4, START1, START3, LAST_PART, SHAPE)),
-        (own[SHAPE], around, begins),
+        (own[SHAPE], around[:-1], begins),
         (own[SHAPE], lower_cased, begins),
         (own[SHAPE], before, begins),
         (own[CAPITAL], after),
@@ -194,11 +183,10 @@ def _combine(own: Any, prev: Any, next_: Any, prev2: Any, next2: Any, position: 
         (own[END3], next_[LOWER]),
         (prev[LOWER], next_[LOWER]),
     ]
-    with_tag = [(own[LOWER],), (own[END3],), (own[SHAPE],), (next_[LOWER],), (prev[LOWER],)]
-    return (
-        np.stack([mix_hashes(number, *column) for number, column in enumerate(alone)], axis=1),
-        np.stack([mix_hashes(100 + number, *column) for number, column in enumerate(with_tag)], axis=1),
-    )
+    with_tag = [own[LOWER], own[END3], own[SHAPE], next_[LOWER], prev[LOWER]]
+    keys = np.stack([mix_hashes(number, *column) for number, column in enumerate(alone)], axis=1)
+    partners = np.stack([mix_hashes(100 + number, column) for number, column in enumerate(with_tag)], axis=1)
+    return Features(keys, partners, starts, sizes)
 
 
 @dataclass(frozen=True)
@@ -260,22 +248,14 @@ class LightTagger:
 
     def tag(self, texts: Sequence[Words]) -> list[list[str]]:
         """One tag per word of each text."""
-        found = []
-        for chunk in _split_chunks(texts):
-            numbers = iter(decode(extract_features(chunk), load_weights()) if any(map(len, chunk)) else ())
-            found += [[PENN_TAGS[next(numbers)] for _ in text.words] for text in chunk]
+        found, begin, size = [], 0, 0
+        for end, text in enumerate(texts, start=1):
+            size += len(text)
+            if size >= WORDS_PER_CHUNK or end == len(texts):
+                numbers = iter(decode(extract_features(texts[begin:end]), load_weights()) if size else ())
+                found += [[PENN_TAGS[next(numbers)] for _ in one.words] for one in texts[begin:end]]
+                begin, size = end, 0
         return found
-
-
-def _split_chunks(texts: Sequence[Words]) -> Iterator[Sequence[Words]]:
-    """Split a sequence of texts into chunks of about `WORDS_PER_CHUNK` words."""
-    begin, size = 0, 0
-    for number, text in enumerate(texts):
-        size += len(text)
-        if size >= WORDS_PER_CHUNK:
-            yield texts[begin : number + 1]
-            begin, size = number + 1, 0
-    yield texts[begin:]
 
 
 def decode(features: Features, weights: Weights) -> list[int]:

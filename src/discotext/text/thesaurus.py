@@ -22,7 +22,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,18 +49,13 @@ class WordNet:
     opposites: frozenset[tuple[str, str]]
     phrases: frozenset[tuple[str, ...]]
 
-    @cached_property
-    def beginnings(self) -> frozenset[tuple[str, ...]]:
-        """The first two words of the phrases of three."""
-        return frozenset(phrase[:2] for phrase in self.phrases if len(phrase) == 3)
-
     def synonyms(self, lemma: str, part: str) -> dict[str, float]:
         """Words that may replace a lemma as this part of speech, with strengths, strongest first.
 
         >>> list(load_wordnet().synonyms("movie", "NOUN"))[:1]
         ['film']
         """
-        return self.related.get((lemma, LETTERS[part]), {})
+        return self.related.get((lemma, LETTERS.get(part, "")), {})
 
     def are_antonyms(self, word: str, other: str) -> bool:
         """Whether one lemma means the opposite of the other.
@@ -119,7 +114,7 @@ class Thesaurus:
         >>> list(load_thesaurus().look_up("movie", "NOUN"))[:1]
         ['film']
         """
-        entry = self.entries.get((lemma, LETTERS[part]))
+        entry = self.entries.get((lemma, LETTERS.get(part, "")))
         if entry is None:
             return {}
         begin, end = self.first[entry], self.first[entry + 1]

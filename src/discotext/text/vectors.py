@@ -14,7 +14,6 @@ antonyms, and stored as integers from −127 to 127: only directions matter.
 
 from __future__ import annotations
 
-import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ from numpy.typing import NDArray
 from discotext.text.resources import read_arrays
 
 VECTOR_FORMATS = (".txt", ".vec", ".bin", ".npz", ".safetensors")
-LINES_PER_BATCH = 4096  # parsed at once
 
 Vectors = NDArray[np.float32]
 
@@ -70,6 +68,12 @@ class WordVectors:
     def width(self) -> int:
         return int(self.vectors.shape[1])
 
+    def cosine(self, word: str, other: str, unknown: float) -> float:
+        """The inner product of two words' vectors, which is the cosine of unit vectors; `unknown` if one has none."""
+        if word not in self.row or other not in self.row:
+            return unknown
+        return float(self.vectors[self.row[word]] @ self.vectors[self.row[other]])
+
     def take(self, words: Iterable[str]) -> WordVectors:
         """The vectors of these words, in this order; words without a vector are skipped."""
         known = [word for word in words if word in self.row]
@@ -96,8 +100,9 @@ class WordVectors:
         """Write vectors in the format of the file extension."""
         path = Path(path)
         if path.suffix not in VECTOR_FORMATS:
-            endings = ", ".join(VECTOR_FORMATS)
-            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are written to {endings} files")
+            raise ValueError(
+                f"{path} ends in {path.suffix!r}; vectors are written to {', '.join(VECTOR_FORMATS)} files"
+            )
         if path.suffix == ".npz":
             np.savez(path, words=np.array(self.words, dtype=np.str_), vectors=self.vectors)
             return
@@ -161,11 +166,9 @@ def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _read_text(path: Path) -> tuple[list[str], Vectors]:
     words: list[str] = []
-    parts: list[Vectors] = []
+    rows: list[Vectors] = []
     width = expected = None
-    numbers: list[str] = []
-    last = 0
-    for last, line in read_numbered_lines(path):
+    for number, line in read_numbered_lines(path):
         line = line.rstrip(" ")
         if width is None:
             fields = line.split(" ")
@@ -173,48 +176,23 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
             if width == 1 and all(field.isdigit() for field in fields):
                 expected, width = int(fields[0]), int(fields[1])
                 continue
-        word, _, rest = line.partition(" ")
-        if rest.count(" ") != width - 1:
-            # In some collections words contain spaces: the numbers are the last fields of the line.
-            fields = line.rsplit(" ", width)
-            word, rest = fields[0], " ".join(fields[1:])
-            if len(fields) != width + 1 or width < 1:
-                there = line.count(" ")
-                raise ValueError(f"{path}, line {last}: {there} numbers; expected {width} as on the lines before")
+        # In some collections words contain spaces: the numbers are the last fields of the line.
+        word, *numbers = line.rsplit(" ", width) if width else [line]
+        if len(numbers) != width or not width:
+            there = line.count(" ")
+            raise ValueError(f"{path}, line {number}: {there} numbers; expected {width} as on the lines before")
+        try:
+            rows.append(np.array(numbers, dtype=np.float32))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
         words.append(word)
-        numbers.append(rest)
-        if len(numbers) == LINES_PER_BATCH:
-            parts.append(_parse_numbers(path, numbers, width, last))
-            numbers = []
     if width is None:
         raise ValueError(f"{path} is empty; expected a word and its numbers on each line")
-    if numbers:
-        parts.append(_parse_numbers(path, numbers, width, last))
     if expected not in (None, len(words)):
         raise ValueError(
             f"{path}: its first line announces {expected} words, but there are {len(words)}; is the file truncated?"
         )
-    return words, np.concatenate(parts) if parts else np.empty((0, width), dtype=np.float32)
-
-
-def _parse_numbers(path: Path, numbers: list[str], width: int, last: int) -> Vectors:
-    """Parse the numbers of some lines at once; if that fails, find the line."""
-    with warnings.catch_warnings():
-        # NumPy's parser stops at anything that is not a number and warns; the number of values then reveals it.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        try:
-            found = np.fromstring(" ".join(numbers), dtype=np.float32, sep=" ")
-        except ValueError:
-            found = np.empty(0, dtype=np.float32)
-    if found.size == len(numbers) * width:
-        return found.reshape(-1, width)
-    for number, text in enumerate(numbers, start=last - len(numbers) + 1):
-        for field in text.split(" "):
-            try:
-                float(field)
-            except ValueError:
-                raise ValueError(f"{path}, line {number}: {field!r} is not a number") from None
-    raise ValueError(f"{path}: the numbers on lines {last - len(numbers) + 1} to {last} cannot be read")
+    return words, np.stack(rows) if rows else np.empty((0, width), dtype=np.float32)
 
 
 def _read_binary(path: Path) -> tuple[list[str], Vectors]:

@@ -21,14 +21,14 @@ from functools import cache, cached_property, lru_cache
 
 HTML_TAGS = "a|abbr|b|big|blockquote|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span"
 HTML_TAGS += "|strong|sub|sup|table|tbody|td|th|tr|tt|u|ul"
-MEMO_LENGTH = 5000  # characters of the longest text whose words are remembered
-# Entities recognised without an ampersand: only names that are unlikely as the last word before a semicolon.
-BARE_ENTITIES = "quot|amp|lt|gt|nbsp|apos"
-
-
 # What stands before the name of a tag.
 TAG_OPENING = re.compile(r"(?:<|lt;)\s*/?$", re.IGNORECASE)
 TAG_NAME = re.compile(HTML_TAGS, re.IGNORECASE)
+# Entities recognised without an ampersand: only names that are unlikely as the last word before a semicolon.
+BARE_ENTITIES = "quot|amp|lt|gt|nbsp|apos"
+MEMO_LENGTH = 5000  # characters of the longest text whose words are remembered
+# After one of these a capital may mark the start of a sentence rather than a name.
+SENTENCE_BREAKS = frozenset('.!?:;…"“”«»()[]*>\n•')
 
 
 @cache
@@ -118,6 +118,17 @@ class Words:
         if opens or after.startswith(";"):
             return split(before + word + after) == Words((word,), (before, after))
         return True
+
+    def around(self, number: int, before: int, after: int) -> tuple[str, str]:
+        """The text before a word and the text after it, up to so many words each.
+
+        >>> split("Well, a good film. Really!").around(2, 1, 2)
+        ('a ', ' film. Really')
+        """
+        first, last = max(0, number - before), number + after + 1
+        left = zip(self.words[first:number], self.gaps[first + 1 :], strict=False)
+        right = zip(self.gaps[number + 1 : last], self.words[number + 1 :], strict=False)
+        return "".join(map("".join, left)), "".join(map("".join, right))
 
     def spans(self) -> list[tuple[int, int]]:
         """The start and end offset of each word in the text."""
@@ -211,10 +222,6 @@ def compute_budget(words: int, share: float | str | Decimal) -> int:
     return min(words, max(1, int((exact * words).to_integral_value(ROUND_FLOOR))))
 
 
-# After one of these a capital may mark the start of a sentence rather than a name.
-SENTENCE_BREAKS = frozenset('.!?:;…"“”«»()[]*>\n•')
-
-
 @dataclass(frozen=True)
 class WordContext:
     """One word of a text, with the text around it and all part-of-speech tags (Penn Treebank).
@@ -255,22 +262,12 @@ class WordContext:
 
     def before(self, steps: int) -> str:
         """The word `steps` words earlier, in lower case; empty past the start of the text or any punctuation."""
-        number, text = self.number, self.text
-        if steps == 1:  # asked for most often
-            return text.lower[number - 1] if number and text.adjacent[number] else ""
-        return self._look(-steps)
+        there = self.number - steps
+        joined = there >= 0 and all(self.text.adjacent[there + 1 : self.number + 1])
+        return self.text.lower[there] if joined else ""
 
     def after(self, steps: int) -> str:
         """The word `steps` words later, in lower case; empty past the end of the text or any punctuation."""
-        number, text = self.number, self.text
-        if steps == 1:
-            return text.lower[number + 1] if number + 1 < len(text.words) and text.adjacent[number + 1] else ""
-        return self._look(steps)
-
-    def _look(self, steps: int) -> str:
-        there, text = self.number + steps, self.text
-        if not 0 <= there < len(text.words):
-            return ""
-        # The gap before a word has the word's number.
-        between = range(self.number + 1, there + 1) if steps > 0 else range(there + 1, self.number + 1)
-        return text.lower[there] if all(text.adjacent[gap] for gap in between) else ""
+        there = self.number + steps
+        joined = there < len(self.text.words) and all(self.text.adjacent[self.number + 1 : there + 1])
+        return self.text.lower[there] if joined else ""
