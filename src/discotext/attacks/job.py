@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -203,17 +202,6 @@ class Job:
         for part in json.JSONEncoder().iterencode(content):  # and never all of it as one string
             digest.update(part.encode())
         return digest.hexdigest()[:16]
-
-
-def warn_of_poor_surrogate(job: Job) -> None:
-    """Warn of a surrogate that predicts the victim poorly, which is not relied on."""
-    learnt = job.model.learnt
-    if job.learns and learnt is not None and learnt.poor:
-        warnings.warn(
-            f"a surrogate predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f}); the "
-            "search learns from its own answers alone",
-            stacklevel=4,
-        )
 
 
 def share_out(job: Job, total: int) -> Job:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from discotext.attacks.execution.executors import Executor, Serial
-from discotext.attacks.job import Job, warn_of_poor_surrogate
+from discotext.attacks.job import Job
 from discotext.attacks.progress import AttackProgress
 from discotext.attacks.result import Result
 from discotext.attacks.schedule import Notify, ignore
@@ -27,12 +27,10 @@ LONG = 20_000  # words in a text
 def warn_of_long_texts(texts: Sequence[str]) -> None:
     """Warn that a text will take long: a whole book in one row is most likely a mistake."""
     # Words have gaps between them, so most texts need not be split to be known as short.
-    long = [(len(split(text)), number) for number, text in enumerate(texts) if len(text) >= 2 * LONG]
-    long = [pair for pair in long if pair[0] > LONG]
-    if long:
-        words, number = max(long)
-        more = "" if len(long) == 1 else f"; {len(long)} texts have more than {LONG:,}"
-        warnings.warn(f"text {number} has {words:,} words, which will take a long time{more}", stacklevel=3)
+    lengths = [(len(split(text)), number) for number, text in enumerate(texts) if len(text) >= 2 * LONG]
+    words, number = max(lengths, default=(0, 0))
+    if words > LONG:
+        warnings.warn(f"text {number} has {words:,} words, which will take a long time", stacklevel=3)
 
 
 def resume(job: Job, folder: RunFolder) -> Iterator[list[Record]]:
@@ -41,25 +39,18 @@ def resume(job: Job, folder: RunFolder) -> Iterator[list[Record]]:
     Every line is read and checked before anything is cut. If a line is damaged, missing or out of order, ValueError
     says so and the file stays as it is.
     """
-    if folder.is_empty():
-        return
-    units, done = iter(job.schedule.units), 0
-    made: list[Record] = []
-    numbers: Sequence[int] = ()
-    unit = None
+    chunks, made, done = job.schedule.chunks, list[Record](), 0
+    expected = ((unit, number) for unit in job.schedule.units for number in chunks[unit.chunk])
     for line, record in enumerate(read_records(folder.path, job.settings), start=1):
-        if not made:
-            unit = next(units, None)
-            numbers = () if unit is None else job.schedule.chunks[unit.chunk]
-        place = (None, None) if unit is None else (unit.number, numbers[len(made)])
-        if (record.unit, record.id) != place:
-            expected = "no more records" if unit is None else f"one of text {place[1]}"
+        unit, number = next(expected, (None, None))
+        if unit is None or (record.unit, record.id) != (unit.number, number):
             raise ValueError(
-                f"{folder.records_path}, line {line}: a record of text {record.id}, expected {expected}; lines are "
-                "missing or out of order: start again in another folder"
+                f"{folder.records_path}, line {line}: a record of text {record.id}, expected "
+                f"{'no more records' if unit is None else f'one of text {number}'}; lines are missing or out of order: "
+                "start again in another folder"
             )
         made.append(record)
-        if len(made) == len(numbers):
+        if len(made) == len(chunks[unit.chunk]):
             done += len(made)
             yield made
             made = []
@@ -72,7 +63,7 @@ def perform(
     watch: Watch | None = None,
     executor: Executor | None = None,
     notify: Notify = ignore,
-    inside: Inside | None = None,
+    inside: Inside = ignore,
 ) -> Tally:
     """Do all units that are not done yet, in order, into the folder; returns the tally of all of them.
 
@@ -85,38 +76,43 @@ def perform(
     with ExitStack() as kept:
         session = kept.enter_context(executor.open(job, notify))
         job = job.identify(session.ask)
-        coverage.warn_of_classes(job.victim.name, session.classes_only)
-        coverage.warn_of_truncation(job.victim, job.examples.texts)
+        said = coverage.warn_of_victim(job.victim, session.classes_only, job.examples.texts)
         job = job.learn(None if out is None else Path(out), notify, session.ask)
-        warn_of_poor_surrogate(job)
+        learnt = job.model.learnt
+        if job.learns and learnt is not None and learnt.poor:
+            said.append(
+                f"a surrogate predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f}); "
+                "the search learns from its own answers alone"
+            )
+        for warning in said:
+            warnings.warn(warning, stacklevel=3)
         tally = Tally(job.settings)
         folder, done, stable = None, 0, True
-        if out is not None:
-            surrogate = None if job.model.learnt is None else job.model.learnt.to_bytes()
-            folder = kept.enter_context(RunFolder(out, job.settings, surrogate))
-            for made in resume(job, folder):
-                done += 1
-                stable = stable and not count_unstable(made)
-                tally.add(made)
-                if watch is not None:
-                    watch(done, len(job.schedule.units), made)
-        left = job.schedule.units[done:]
-        for count, made in enumerate(session.run(job, left) if left else (), start=done + 1):
-            stable = stable and not count_unstable(made)
-            made = take_back(made, stable)
-            if folder is not None:
-                folder.append(made)
+        units = job.schedule.units
+
+        def count(made: Sequence[Record]) -> None:
+            nonlocal done, stable
+            done, stable = done + 1, stable and not count_unstable(made)
             tally.add(made)
             if watch is not None:
-                watch(count, len(job.schedule.units), made)
+                watch(done, len(units), made)
+
+        if out is not None:
+            surrogate = None if learnt is None else learnt.to_bytes()
+            folder = kept.enter_context(RunFolder(out, job.settings, surrogate))
+            for made in resume(job, folder):
+                count(made)
+        left = units[done:]
+        for made in session.run(job, left) if left else ():
+            made = take_back(made, stable and not count_unstable(made))
+            if folder is not None:
+                folder.append(made)
+            count(made)
         if folder is not None:
             folder.finish(tally.summaries)
     source = job.asked.candidates.source.name
-    said = [coverage.warn(summary, job.examples.texts, source) for summary in tally.summaries]
-    said.append(coverage.warn_of_chance(tally.summaries[0], len(job.victim.labels)))
-    for warning in (*said, coverage.warn_unstable(tally)):
-        if warning is not None:
-            warnings.warn(warning, stacklevel=3)
+    for warning in coverage.warn_of_figures(tally, job.examples.texts, source, len(job.victim.labels)):
+        warnings.warn(warning, stacklevel=3)
     return tally
 
 

@@ -120,10 +120,6 @@ class RunFolder:
             said = f"other settings: {differ[0]} was {was} and is now {now}"
         raise ValueError(f"{self.path} holds a run with {said}; choose another folder, or remove this one")
 
-    def is_empty(self) -> bool:
-        """Whether nothing has been written yet."""
-        return self.records_path.stat().st_size == 0
-
     def cut(self, lines: int) -> None:
         """Keep the first lines, which have been read and checked, and cut off what follows them."""
         at = 0

@@ -50,19 +50,13 @@ class Executor(Protocol):
 class Serial:
     """One unit after the other, in this process. inside: see `TaskRunner`."""
 
-    def __init__(self, inside: Inside | None = None) -> None:
+    def __init__(self, inside: Inside = ignore) -> None:
         self.inside = inside
 
     @contextmanager
-    def open(self, job: Job, notify: Notify = ignore) -> Iterator[Session]:
-        yield SerialSession(job, notify, self.inside)
-
-
-class SerialSession:
-    """The victim in this process."""
-
-    def __init__(self, job: Job, notify: Notify, inside: Inside | None) -> None:
-        self.victim, self.notify, self.inside = job.victim, notify, inside
+    def open(self, job: Job, notify: Notify = ignore) -> Iterator[Serial]:
+        self.victim, self.notify = job.victim, notify
+        yield self
 
     @property
     def classes_only(self) -> bool:
