@@ -22,29 +22,24 @@ from discotext.victims.victim import Evaluation, evaluate
 
 
 class Session(Protocol):
-    """Asks the victim of a job, and does units of it."""
+    """Asks the victim of a job, and does units of it.
+
+    classes_only: what the victim declares, as far as it has answered.
+    ask: the scores of texts; one on which the victim fails, hangs or dies has an error instead.
+    run: the records of each unit, in the order of the units. The job is the same, identified by now.
+    """
 
     @property
-    def classes_only(self) -> bool:
-        """What the victim declares, as far as it has answered."""
-        ...
-
-    def ask(self, texts: Sequence[str]) -> Evaluation:
-        """The scores of texts; one on which the victim fails, hangs or dies has an error instead."""
-        ...
-
-    def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]:
-        """The records of each unit, in the order of the units. job: the same, identified by now."""
-        ...
+    def classes_only(self) -> bool: ...
+    def ask(self, texts: Sequence[str]) -> Evaluation: ...
+    def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]: ...
 
 
 @runtime_checkable
 class Executor(Protocol):
-    """Opens sessions."""
+    """Opens a session for a job. notify: called with a line about the workers."""
 
-    def open(self, job: Job, notify: Notify = ignore) -> AbstractContextManager[Session]:
-        """A session for a job. notify: called with a line about the workers."""
-        ...
+    def open(self, job: Job, notify: Notify = ignore) -> AbstractContextManager[Session]: ...
 
 
 class Serial:
