@@ -549,10 +549,9 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
 def test_a_p_value_is_of_one_budget_at_a_time():
     settings = {key: value for key, value in SETTINGS.items() if key not in ("budget", "words")}
     both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
-    with pytest.raises(ValueError, match="budget=1"):
-        both.p_value("greedy", "exact")
-    with pytest.raises(ValueError, match=r"3.* 1, 2"):
-        both.p_value("greedy", "exact", budget=3)
+    for budget in (None, 3):
+        with pytest.raises(ValueError, match=rf"{budget}.* 1 words; 2 words"):
+            both.p_value("greedy", "exact", budget=budget)
     for words in (1, 2):
         alone = compare(scores, data(), ["greedy", "exact"], words=words, **settings)
         assert both.p_value("greedy", "exact", budget=words) == alone.p_value("greedy", "exact")
@@ -617,11 +616,8 @@ def test_describing_a_job_asks_the_victim_nothing():
     assert len(asked) == before
 
 
-def test_the_least_number_of_queries_that_is_named_suffices():
+def test_queries_in_all_that_do_not_suffice_for_each_text_are_refused():
     job = Job.of(scores, data(30), ["disco"], Settings(budget=0.2, candidates=FINDER))
-    with pytest.raises(ValueError, match="allow") as caught:
+    with pytest.raises(ValueError, match=r"^10 queries .* 30 attacks"):
         share_out(job, 10)
-    enough = int(str(caught.value).partition("allow ")[2].split()[0].replace(",", ""))
-    assert share_out(job, enough).max_queries == 3
-    with pytest.raises(ValueError, match=f"{enough:,}"):
-        share_out(job, enough - 1)
+    assert share_out(job, 1000).max_queries >= 3

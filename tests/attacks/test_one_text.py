@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import discotext
-from discotext.attacks.explanation import explain_outcome, explain_proof
 from discotext.attacks.observation import CancelledError
-from discotext.attacks.one_text import TextAttacker
+from discotext.attacks.one_text import TextAttacker, explain_outcome, explain_proof
 from discotext.solvers import SOLVERS
 from discotext.text.candidates import Candidates
 from discotext.text.sources import SynonymList

@@ -98,7 +98,6 @@ def test_no_result_prints_more_than_ten_lines(many, tmp_path):
     proved = discotext.certify(scores, (TEXTS, LABELS), words=[1, 2, 3, 4], out=folder)
     assert_short(repr(proved))
     assert str(proved.certificates[1]) in repr(proved)
-    assert "2 more in .certificates" in repr(proved)
     for one in (*many.summaries, *proved.summaries):
         assert_short(repr(one))
         assert all(len(repr(row)) < 120 for row in one.solvers.values())

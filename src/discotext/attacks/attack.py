@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discotext.attacks.execution.executors import Executor
 from discotext.attacks.job import Job
 from discotext.attacks.result import Result
-from discotext.attacks.run import Watch, run
+from discotext.attacks.run import Executor, Watch, run
 from discotext.attacks.settings import PASSES, Settings
 from discotext.search.solver import Solver
 

@@ -1,27 +1,95 @@
-"""Running a job: every unit that is not done yet, in order, into a folder, resumable, with progress."""
+"""Running a job: every unit that is not done yet, in order, into a folder, resumable, with progress.
+
+An executor opens a session for a job: in this process, in several processes on this machine, or on the workers of a Ray
+cluster. All questions to the victim go through it, those that come before the first unit as well: so each is subject to
+the time limit, and a worker that dies of one costs a text and not the run. The records of units come in the order of
+the units: so a folder holds the same records, in the same order, however many workers there were.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
-from discotext.attacks.execution.executors import Executor, Serial
 from discotext.attacks.job import Job
 from discotext.attacks.progress import AttackProgress
 from discotext.attacks.result import Result
-from discotext.attacks.schedule import Notify, ignore
-from discotext.attacks.task import Inside
+from discotext.attacks.schedule import Notify, Unit, ignore
+from discotext.attacks.task import Inside, TaskRunner
 from discotext.runs import coverage
 from discotext.runs.certificate import count_unstable, take_back
 from discotext.runs.folder import RunFolder, read_records
 from discotext.runs.record import Record
 from discotext.runs.summary import Tally
 from discotext.text.words import split
+from discotext.victims.victim import Evaluation, evaluate
 
 Watch = Callable[[int, int, Sequence[Record]], None]
 LONG = 20_000  # words in a text
+
+
+class Session(Protocol):
+    """Asks the victim of a job, and does units of it.
+
+    classes_only: what the victim declares, as far as it has answered.
+    ask: the scores of texts; one on which the victim fails, hangs or dies has an error instead.
+    run: the records of each unit, in the order of the units. The job is the same, identified by now.
+    """
+
+    @property
+    def classes_only(self) -> bool: ...
+    def ask(self, texts: Sequence[str]) -> Evaluation: ...
+    def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]: ...
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Opens a session for a job. notify: called with a line about the workers."""
+
+    def open(self, job: Job, notify: Notify = ignore) -> AbstractContextManager[Session]: ...
+
+
+class Serial:
+    """One unit after the other, in this process. inside: see `TaskRunner`."""
+
+    def __init__(self, inside: Inside = ignore) -> None:
+        self.inside = inside
+
+    @contextmanager
+    def open(self, job: Job, notify: Notify = ignore) -> Iterator[Serial]:
+        self.victim, self.notify = job.victim, notify
+        yield self
+
+    @property
+    def classes_only(self) -> bool:
+        return self.victim.capabilities.classes_only
+
+    def ask(self, texts: Sequence[str]) -> Evaluation:
+        return evaluate(self.victim, texts)
+
+    def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]:
+        self.notify("")
+        runner = TaskRunner(job, self.inside)
+        for unit in units:
+            yield runner.run(job.task(unit))
+
+
+def make_executor(workers: int | None = None, time_limit: float | None = None, ray: str | None = None) -> Executor:
+    """The executor that options ask for; a cluster that cannot be reached is reported before anything takes time."""
+    if ray is not None:
+        from discotext.attacks.execution.ray import RayExecutor  # which few runs need, as `Processes` below
+
+        executor = RayExecutor(ray, workers, time_limit=time_limit)
+        executor.preflight()
+        return executor
+    if workers is None and time_limit is None:
+        return Serial()
+    from discotext.attacks.execution.processes import Processes
+
+    return Processes(workers or 1, time_limit)
 
 
 def warn_of_long_texts(texts: Sequence[str]) -> None:

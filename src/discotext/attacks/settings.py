@@ -6,6 +6,7 @@ from what its user chose; everything behind them reads this value and nothing el
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -186,13 +187,10 @@ def parse_shard(given: str | None) -> tuple[int, int]:
     >>> parse_shard("2/4"), parse_shard(None)
     ((2, 4), (1, 1))
     """
-    if given is None:
-        return 1, 1
-    first, mark, last = given.partition("/")
-    digits = all(half.isascii() and half.isdigit() and len(half) < 10 for half in (first, last))
-    if not mark or not digits or not 1 <= int(first) <= int(last):
+    found = re.fullmatch(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})", "1/1" if given is None else given)
+    if found is None or int(found[1]) > int(found[2]):
         raise ValueError(f"the shard is {given!r}; give part i of n as 'i/n', such as 1/4")
-    return int(first), int(last)
+    return int(found[1]), int(found[2])
 
 
 def check_whole(name: str, value: Any, least: int) -> int:

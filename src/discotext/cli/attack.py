@@ -77,8 +77,8 @@ def run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str
 
 
 def _run_attack(victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]) -> None:
-    from discotext.attacks.execution.executors import make_executor
     from discotext.attacks.preflight import is_network, preflight
+    from discotext.attacks.run import make_executor
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.
