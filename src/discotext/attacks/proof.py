@@ -59,7 +59,9 @@ def attack_and_prove(
     for number in rest.tolist():
         if found[number].reached and found[number].changes == 1:
             found[number] = replace(found[number], status=Status.FEWEST, below=1)
-    left = np.array([number for number in rest.tolist() if _is_open(found[number])], dtype=np.int64)
+    given_up = (Status.FAILED, Status.UNSTABLE)
+    open_ = [n for n in rest.tolist() if not found[n].proved and found[n].status not in given_up]
+    left = np.array(open_, dtype=np.int64)
     if len(left):
         budgets = [found[n].changes - 1 if found[n].reached else space.budgets[n] for n in left.tolist()]
         some = replace(space.take(left.tolist()), budgets=tuple(budgets))
@@ -68,10 +70,6 @@ def attack_and_prove(
         for number, proof in zip(left.tolist(), proofs, strict=True):
             found[number] = _conclude(found[number], proof, goal)
     return found
-
-
-def _is_open(solution: Solution) -> bool:
-    return not solution.proved and solution.status not in (Status.FAILED, Status.UNSTABLE)
 
 
 def _keep_proof(solution: Solution, safe: float) -> Solution:

@@ -107,6 +107,8 @@ def resume(job: Job, folder: RunFolder) -> Iterator[list[Record]]:
     Every line is read and checked before anything is cut. If a line is damaged, missing or out of order, ValueError
     says so and the file stays as it is.
     """
+    if not folder.records_path.stat().st_size:
+        return
     chunks, made, done = job.schedule.chunks, list[Record](), 0
     expected = ((unit, number) for unit in job.schedule.units for number in chunks[unit.chunk])
     for line, record in enumerate(read_records(folder.path, job.settings), start=1):

@@ -179,11 +179,6 @@ class Summary:
         return found | {"solvers": {name: figures.as_dict() for name, figures in self.solvers.items()}}
 
 
-def predict_after(row: Record) -> int | None:
-    """The class after the attack. Where the victim failed, nothing is known to have changed; a tie is no flip."""
-    return row.predicted if row.status == "failed" or row.tied else row.adversarial_predicted
-
-
 # What figures are made of, each with its type and how it is read from a record: some hundred bytes, where a record has
 # two thousand. Names that were read from a file are new strings in every record; one of each is enough.
 LINE: dict[str, tuple[Any, Callable[[Record], Any]]] = {
@@ -207,7 +202,11 @@ LINE: dict[str, tuple[Any, Callable[[Record], Any]]] = {
     "accepted": (np.float64, lambda row: sum(change.accept or 0.0 for change in row.changes)),
     "all_accepted": (np.float64, lambda row: np.nan if row.all_accepted is None else row.all_accepted),
     "right_before": (np.bool_, lambda row: row.predicted == row.label),
-    "right_after": (np.bool_, lambda row: predict_after(row) == row.label),
+    # Where the victim failed, nothing is known to have changed; a tie is no flip.
+    "right_after": (
+        np.bool_,
+        lambda row: row.label == (row.predicted if row.status == "failed" or row.tied else row.adversarial_predicted),
+    ),
     "tried": (np.bool_, lambda row: row.attacked),
     "won": (np.bool_, lambda row: row.attacked and row.succeeded),
     "proved": (np.bool_, lambda row: row.attacked and (row.succeeded or row.status == "impossible")),
