@@ -143,13 +143,7 @@ class Job:
             budget, seed = self.budgets[-1], int(self.asked.seed)
             some = self.examples.sample(self.model.lessons, seed).texts
             space = Space.of(some, self.finder, share=budget.share, words=budget.words)
-            learnt = self.model.learn(
-                space,
-                seed,
-                self.chunk,
-                lambda done, of: notify(f"learning from {done:,} of {of:,} texts"),
-                ask or partial(evaluate, self.victim),
-            )
+            learnt = self.model.learn(space, seed, self.chunk, notify, ask or partial(evaluate, self.victim))
         notify("")
         return replace(self, model=replace(self.model, learnt=learnt))
 

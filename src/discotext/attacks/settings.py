@@ -144,7 +144,11 @@ def parse_budgets(share: Any, words: Any) -> tuple[Budget, ...]:
     elif share is None:
         raise ValueError("budget and words are both None; give a share of the words such as 0.2, or a number of them")
     else:
-        found = [Budget(share=_normalise(one)) for one in _as_list(share)]
+        shares = _as_list(share)
+        for one in shares:
+            compute_budget(1, one)  # raises if it is not a share
+        # As few digits as possible, so that .3 and 0.30 resume a run of 0.3.
+        found = [Budget(share=str(Decimal(str(one)).normalize()).lower()) for one in shares]
     for number, budget in enumerate(found):
         if budget in found[:number]:
             raise ValueError(f"the budget {budget} is given twice; give each once")
@@ -173,12 +177,6 @@ def parse_accept(given: Any) -> tuple[str, ...]:
 
 def _as_list(given: Any) -> list[Any]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [given]
-
-
-def _normalise(share: Any) -> str:
-    compute_budget(1, share)  # raises if it is not a share
-    # As few digits as possible, so that .3 and 0.30 resume a run of 0.3.
-    return str(Decimal(str(share)).normalize()).lower()
 
 
 def parse_shard(given: str | None) -> tuple[int, int]:

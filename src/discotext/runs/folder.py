@@ -214,7 +214,7 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON: {error}") from None
+        raise ValueError(f"{file} is not JSON: {_describe_json_error(error)}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{file} is not a run's settings; give a folder that --out made")
     check = found.pop("check", None)
@@ -304,7 +304,7 @@ def read_lines(path: str | Path, with_checksums: bool = False) -> Iterator[Any]:
             try:
                 record = json.loads(line, parse_constant=_refuse_constant)
             except (ValueError, RecursionError) as error:
-                raise ValueError(f"{file}, line {number}: not a record: {error}") from None
+                raise ValueError(f"{file}, line {number}: not a record: {_describe_json_error(error)}") from None
             if isinstance(record, dict):
                 record.pop("check", None)
             yield record
@@ -312,6 +312,12 @@ def read_lines(path: str | Path, with_checksums: bool = False) -> Iterator[Any]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number in JSON")
+
+
+def _describe_json_error(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not UTF-8"
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def read_records(path: str | Path, settings: dict[str, Any]) -> Iterator[Record]:

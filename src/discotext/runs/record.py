@@ -230,10 +230,9 @@ def column_type(name: str) -> str:
     return COLUMN_TYPES[str(Record.__annotations__[name]).removesuffix(" | None")]
 
 
-def _list_fields(cls: Any) -> list[tuple[str, str, bool]]:
-    """The name of each field, its annotation, and whether it must be there."""
-    return [(one.name, str(one.type), one.default is MISSING and one.default_factory is MISSING) for one in fields(cls)]
-
-
-FIELDS: dict[Callable[..., Any], list[tuple[str, str, bool]]] = {cls: _list_fields(cls) for cls in (Record, Change)}
+# The name of each field, its annotation, and whether it must be there.
+FIELDS: dict[Callable[..., Any], list[tuple[str, str, bool]]] = {
+    cls: [(one.name, str(one.type), one.default is MISSING and one.default_factory is MISSING) for one in fields(cls)]
+    for cls in (Record, Change)
+}
 RECORD_KEYS, CHANGE_KEYS = ([name for name, _, _ in FIELDS[cls]] for cls in (Record, Change))
