@@ -33,7 +33,7 @@ from urllib.parse import quote, unquote
 import discotext as d
 from benchmarks.black_box import Outcome, main
 from benchmarks.black_box.sizes import Ended, call, warm_up
-from discotext.attacks.execution.executors import Serial
+from discotext.attacks.run import Serial
 from discotext.victims.http.victim import HttpVictim
 
 TOKEN = "tk+Zq8vKx2/LmN7pRt5=WyB4cD9fGh1JsQe3Ua"  # invented, and sent to this machine only

@@ -13,22 +13,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from discotext import Candidates
 from discotext.attacks.attack import attack, compare
 from discotext.attacks.job import Job, share_out
 from discotext.attacks.run import run
-from discotext.attacks.settings import Settings, parse_budgets, parse_shard
+from discotext.attacks.settings import Settings, parse_shard
 from discotext.attacks.task import TaskRunner
-from discotext.data import Examples
+from discotext.cli import cli
+from discotext.data import Examples, load_data
 from discotext.runs.folder import read_lines, read_settings
 from discotext.runs.merge import collect_examples, merge, write_examples
-from discotext.runs.summary import mcnemar, summarise
+from discotext.runs.summary import summarise
 from discotext.solvers import Exact, Greedy
 from discotext.text import Space
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
-from tests.conftest import EMPTY_RECORD, job_for, untimed
+from tests.conftest import job_for, untimed
 
 GOOD, BAD = ["good", "great", "fine", "nice"], ["bad", "poor", "awful", "weak"]
 LISTS = {word: [other for other in GOOD if other != word] for word in GOOD}
@@ -70,10 +72,8 @@ def result():
 
 
 def test_every_text_has_one_record_for_each_solver_with_what_was_promised(result):
-    keys = (
-        "id text label predicted adversarial_text adversarial_predicted score adversarial_score changes words budget "
-    )
-    keys += "status solver seed space forwards backwards seconds"
+    keys = "id text label predicted adversarial_text adversarial_predicted score adversarial_score changes words"
+    keys += " budget status solver seed space forwards backwards seconds"
     texts, labels = data()
     for name in ("greedy", "exact"):
         records = result.select(name)
@@ -135,20 +135,13 @@ def test_a_solver_that_is_not_in_the_run_is_named(result):
         result.p_value("greedy", "foo")
 
 
-def test_solvers_may_be_given_by_name_under_names_of_ones_own():
+def test_solvers_have_names_of_their_own_or_given_ones():
     found = compare(scores, data(10), {"mine": "greedy", "proof": Exact()}, **SETTINGS)
     assert list(found.summary.solvers) == ["mine", "proof"]
+    assert {one.solver for one in found.records} == {"mine", "proof"}
     assert found.settings["solvers"]["mine"] == repr(Greedy())
-
-
-def test_mcnemar_is_the_binomial_test_on_texts_that_one_alone_breaks():
-    def records(wins):
-        status = ["improved", "reached"]
-        return [replace(EMPTY_RECORD, id=number, status=status[win]) for number, win in enumerate(wins)]
-
-    assert mcnemar(records([1, 1, 0]), records([1, 1, 0])) == 1.0
-    assert mcnemar(records([1] * 5), records([0] * 5)) == pytest.approx(2 / 32)
-    assert mcnemar(records([1, 0]), records([0, 1])) == 1.0
+    with pytest.raises(ValueError, match="given twice"):
+        compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)
 
 
 def test_the_space_is_the_same_for_every_solver_and_another_with_other_candidates(result):
@@ -156,9 +149,8 @@ def test_the_space_is_the_same_for_every_solver_and_another_with_other_candidate
     for record in result.records:
         by_text.setdefault(record.id, set()).add(record.space)
     assert all(len(spaces) == 1 for spaces in by_text.values())
-    other = attack(
-        scores, data(), "greedy", **{**SETTINGS, "candidates": Candidates(SynonymList({"good": ["fine"]}), ())}
-    )
+    few = Candidates(SynonymList({"good": ["fine"]}), ())
+    other = attack(scores, data(), "greedy", **{**SETTINGS, "candidates": few})
     assert other.summary.space != result.summary.space
 
 
@@ -263,8 +255,6 @@ def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_label
     assert won
     for ending in (".jsonl", ".csv", ".tsv"):
         write_examples(rows, tmp_path / f"a{ending}")
-        from discotext.data import load_data
-
         again = load_data(tmp_path / f"a{ending}")
         assert list(again.texts) == [text for text, _ in rows]
     with pytest.raises(ValueError, match=r"\.jsonl"):
@@ -343,14 +333,7 @@ def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [
-        ({"solver": "best"}, "there is no solver 'best'"),
-        ({"budget": 0}, "above 0"),
-        ({"budget": "many"}, "many"),
-        ({"words": -1}, "0 or more"),
-        ({"target": 5}, "choose one of 0, 1"),
-        ({"limit": 0}, "1 or more"),
-    ],
+    [({"solver": "best"}, "'best'"), ({"budget": 0}, "above 0"), ({"budget": "many"}, "many"), ({"target": 5}, "0, 1")],
 )
 def test_wrong_settings_are_refused_in_a_sentence(given, says):
     with pytest.raises(ValueError, match=says):
@@ -360,9 +343,7 @@ def test_wrong_settings_are_refused_in_a_sentence(given, says):
 @pytest.mark.parametrize("given", [Greedy, 3, object()])
 def test_what_is_no_solver_is_refused_in_a_sentence(given):
     for solvers in ([given], {"mine": given}):
-        with pytest.raises(
-            TypeError, match=r"pass an instance: Greedy\(\)|is not a solver; pass one such as Greedy\(\)"
-        ):
+        with pytest.raises(TypeError, match=r"pass .*Greedy\(\)"):
             compare(scores, data(20), solvers, candidates=FINDER)
 
 
@@ -370,14 +351,6 @@ def test_what_is_no_solver_is_refused_in_a_sentence(given):
 def test_a_parameter_of_another_type_is_refused_in_a_sentence(name):
     with pytest.raises(TypeError, match=f"^{name} is 3; pass "):
         attack(scores, data(20), **{"candidates": FINDER, name: 3})
-
-
-def test_solvers_have_names():
-    with pytest.raises(ValueError, match="given twice"):
-        compare(scores, data(), ["greedy", Greedy()], candidates=FINDER)
-    found = compare(scores, data(20), {"mine": Greedy()}, candidates=FINDER)
-    assert {one.solver for one in found.records} == {"mine"}
-    assert [str(one) for one in parse_budgets([0.1, "0.25"], None)] == ["0.1", "0.25"]
 
 
 # --- the command line
@@ -418,10 +391,8 @@ def test_the_command_prints_one_object_with_the_promised_keys(place):
     summary = json.loads(done.stdout)
     assert {"victim", "data", "seed", "n", "budget", "space", "solvers"} <= set(summary)
     assert list(summary["solvers"]) == ["greedy", "left-to-right"]
-    keys = (
-        "original_accuracy adversarial_accuracy success_rate perturbation perturbation_all forwards backwards seconds "
-    )
-    keys += "victim_seconds optimal original_accuracy_low adversarial_accuracy_high success_rate_low"
+    keys = "original_accuracy adversarial_accuracy success_rate perturbation perturbation_all forwards backwards"
+    keys += " seconds victim_seconds optimal original_accuracy_low adversarial_accuracy_high success_rate_low"
     assert set(keys.split()) <= set(summary["solvers"]["greedy"])
     assert summary["n"] == 200
     several = discotext(place, "attack", *ATTACK, "--budget", "0.5", "--limit", "20", "--json")
@@ -442,41 +413,28 @@ def test_the_command_attacks_augments_and_merges(place):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "says"),
+    ("line", "status", "says"),
     [
-        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "2"], 1, "above 0 and up to 1"),
-        (["attack", "py:victim.py:scores", "data.jsonl", "--budget", "0.1", "--words", "1"], 1, "both given"),
-        (["attack", "py:victim.py:nothing", "data.jsonl"], 1, "nothing"),
-        (["attack", "py:victim.py:scores", "no.jsonl"], 1, "no.jsonl"),
-        (["attack", "py:victim.py:scores", "data.jsonl", "--solver", "disco", "--surrogate", "none"], 1, "gradients"),
-        (["attack", "py:victim.py:scores", "data.jsonl", "--shard", "3/2"], 1, "i/n"),
-        (["attack", "py:victim.py:scores"], 2, "Missing argument"),
-        (["compare", "py:victim.py:scores", "data.jsonl"], 2, "--solver"),
-        (["merge", "nowhere", "--out", "m"], 1, "is not a run folder"),
-        (["augment", "nowhere", "--out", "m.csv"], 1, "is not a run folder"),
+        ("attack py:victim.py:nothing data.jsonl", 1, "nothing"),
+        ("attack py:victim.py:scores data.jsonl --budget 0.1 --words 1", 1, "both given"),
+        ("attack py:victim.py:scores data.jsonl --solver disco --surrogate none", 1, "gradients"),
+        ("attack py:victim.py:scores", 2, "Missing argument"),
+        ("compare py:victim.py:scores data.jsonl", 2, "--solver"),
+        ("merge nowhere --out m", 1, "is not a run folder"),
+        ("augment nowhere --out m.csv", 1, "is not a run folder"),
     ],
 )
-def test_a_mistake_ends_in_one_sentence(place, arguments, status, says):
-    done = discotext(place, *arguments)
-    assert done.returncode == status
+def test_a_mistake_ends_in_one_sentence(place, monkeypatch, line, status, says):
+    monkeypatch.chdir(place)
+    done = CliRunner().invoke(cli, line.split())
+    assert done.exit_code == status
     assert says in done.stderr
-    assert "Traceback" not in done.stderr
-    if status == 1:
-        assert len(done.stderr.strip().splitlines()) <= 3
+    assert len(done.stderr.strip().splitlines()) <= 3 or status == 2
 
 
 def test_killed_at_random_moments_and_resumed_the_records_are_those_of_one_run(place):
-    command = [
-        "compare",
-        "py:slow.py:scores",
-        *ATTACK[1:],
-        "--solver",
-        "greedy",
-        "--solver",
-        "exact",
-        "--out",
-        "killed",
-    ]
+    solvers = ["--solver", "greedy", "--solver", "exact"]
+    command = ["compare", "py:slow.py:scores", *ATTACK[1:], *solvers, "--out", "killed"]
     rng = random.Random(3)
     for _ in range(2):
         running = subprocess.Popen([sys.executable, "-m", "discotext", *command], cwd=place, stderr=subprocess.DEVNULL)
@@ -537,8 +495,7 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
     texts, labels = data(20)
     any_word = Candidates(SynonymList({word: [*GOOD, *BAD] for word in [*GOOD, *BAD]}), ())
     short = attack(scores, (texts, labels), "left-to-right", budget=0.5, candidates=any_word)
-    job = job_for(scores, (texts, labels), ["left-to-right"], budget=0.5, candidates=any_word)
-    long = run(replace(job, asked=replace(job.asked, to_the_end=True)))
+    long = attack(scores, (texts, labels), "left-to-right", budget=0.5, candidates=any_word, to_the_end=True)
     for one, other in zip(short.records, long.records, strict=True):
         assert len(other.changes) >= len(one.changes)
         flipped = other.adversarial_predicted != other.label
@@ -547,12 +504,11 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
 
 
 def test_a_p_value_is_of_one_budget_at_a_time():
-    settings = {key: value for key, value in SETTINGS.items() if key not in ("budget", "words")}
+    settings = {key: value for key, value in SETTINGS.items() if key != "budget"}
     both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
-    with pytest.raises(ValueError, match="budget=1"):
-        both.p_value("greedy", "exact")
-    with pytest.raises(ValueError, match=r"3.* 1, 2"):
-        both.p_value("greedy", "exact", budget=3)
+    for budget in (None, 3):
+        with pytest.raises(ValueError, match=rf"{budget}.* 1 words; 2 words"):
+            both.p_value("greedy", "exact", budget=budget)
     for words in (1, 2):
         alone = compare(scores, data(), ["greedy", "exact"], words=words, **settings)
         assert both.p_value("greedy", "exact", budget=words) == alone.p_value("greedy", "exact")
@@ -560,16 +516,7 @@ def test_a_p_value_is_of_one_budget_at_a_time():
 
 def test_chunks_hold_every_text_once_and_of_each_window_the_longest_first():
     texts = ["word " * (1 + (7 * number) % 23) + f"no. {number}" for number in range(300)]
-    made = job_for(
-        scores,
-        (texts, [0, 1] * 150),
-        ["greedy"],
-        words=None,
-        limit=None,
-        seed=0,
-        target=None,
-        **SETTINGS | {"chunk": 7},
-    )
+    made = job_for(scores, (texts, [0, 1] * 150), ["greedy"], **SETTINGS | {"chunk": 7})
     assert sorted(number for chunk in made.schedule.chunks for number in chunk) == list(range(300))
     assert [len(chunk) for chunk in made.schedule.chunks] == [7] * 42 + [6]
     for start in range(0, 43, 16):  # the window of sixteen chunks
@@ -617,11 +564,8 @@ def test_describing_a_job_asks_the_victim_nothing():
     assert len(asked) == before
 
 
-def test_the_least_number_of_queries_that_is_named_suffices():
+def test_queries_in_all_that_do_not_suffice_for_each_text_are_refused():
     job = Job.of(scores, data(30), ["disco"], Settings(budget=0.2, candidates=FINDER))
-    with pytest.raises(ValueError, match="allow") as caught:
+    with pytest.raises(ValueError, match=r"^10 queries .* 30 attacks"):
         share_out(job, 10)
-    enough = int(str(caught.value).partition("allow ")[2].split()[0].replace(",", ""))
-    assert share_out(job, enough).max_queries == 3
-    with pytest.raises(ValueError, match=f"{enough:,}"):
-        share_out(job, enough - 1)
+    assert share_out(job, 1000).max_queries >= 3

@@ -2,9 +2,7 @@
 
 import re
 import sys
-from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
@@ -15,8 +13,8 @@ from discotext.report import make_page
 from discotext.runs.folder import read_run
 from discotext.runs.record import Change
 from discotext.support.extras import explain_install
+from tests.report.helpers import Reader
 
-VOID = {"meta", "br", "input", "link"}
 HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)> \x1b[31m & purchased it'
 TEXTS = [
     "We purchased it",
@@ -55,29 +53,6 @@ def many():
     return discotext.compare(scores, (texts, LABELS * 40), solvers, words=[1, 2, 3])
 
 
-class Elements(HTMLParser):
-    """Checks that elements are closed in order, and keeps their names, attributes and text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.text = [], Counter(), [], ""
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags[tag] += 1
-        self.attributes += attributes
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-
-
 def assert_short(shown, lines=10):
     assert len(shown.splitlines()) <= lines, shown
     assert max(map(len, shown.splitlines())) <= 80, shown
@@ -98,7 +73,6 @@ def test_no_result_prints_more_than_ten_lines(many, tmp_path):
     proved = discotext.certify(scores, (TEXTS, LABELS), words=[1, 2, 3, 4], out=folder)
     assert_short(repr(proved))
     assert str(proved.certificates[1]) in repr(proved)
-    assert "2 more in .certificates" in repr(proved)
     for one in (*many.summaries, *proved.summaries):
         assert_short(repr(one))
         assert all(len(repr(row)) < 120 for row in one.solvers.values())
@@ -168,17 +142,16 @@ def test_a_long_text_is_shown_around_its_changes(result):
 
 
 def test_a_notebook_shows_the_table_and_three_flipped_texts_in_colour(result, many):
-    page = Elements(result._repr_html_())
-    assert page.tags["table"] == 1
-    assert page.tags["del"] == 4  # one, one and two changes
-    assert page.tags["ins"] == 4
-    assert "40.0 %" in page.text
-    assert "style" not in page.tags
-    assert all("background" in value for name, value in page.attributes if name == "style" and "rgba" in value)
+    page = Reader(result._repr_html_())
+    # Of the flipped texts, one, one and two changes.
+    assert [len(page.all(tag)) for tag in ("table", "del", "ins", "style")] == [1, 4, 4, 0]
+    assert "40.0 %" in page.found[0][2]
+    styles = [attributes.get("style", "") for _, attributes, _ in page.found]
+    assert all("background" in style for style in styles if "rgba" in style)
     assert len(many._repr_html_()) < 20_000
-    proved = Elements(discotext.certify(scores, (TEXTS, LABELS), words=[1, 2])._repr_html_())
-    assert proved.tags["table"] == 2
-    assert "certified" in proved.text
+    proved = Reader(discotext.certify(scores, (TEXTS, LABELS), words=[1, 2])._repr_html_())
+    assert len(proved.all("table")) == 2
+    assert "certified" in proved.found[0][2]
 
 
 def test_what_a_notebook_shows_has_nothing_to_run():
@@ -190,10 +163,10 @@ def test_what_a_notebook_shows_has_nothing_to_run():
     assert found.accuracy == 0.5
     hostile = discotext.Result({**found.settings, "victim": HOSTILE, "data": HOSTILE}, found.records)
     for shown in (hostile._repr_html_(), hostile.examples()._repr_html_(), hostile.examples()[0]._repr_html_()):
-        page = Elements(shown)
-        assert set(page.tags) <= set("div p b table thead tbody tr th td del ins small span".split())
-        assert {name for name, _ in page.attributes} <= {"style", "dir", "scope"}
-        assert '<script>alert("1")</script>' in page.text
+        found = Reader(shown).found
+        assert {tag for tag, _, _ in found} <= set("div p b table thead tbody tr th td del ins small span".split())
+        assert {name for _, attributes, _ in found for name in attributes} <= {"style", "dir", "scope"}
+        assert '<script>alert("1")</script>' in found[0][2]
     assert "\x1b" not in repr(hostile.examples())
 
 
@@ -238,5 +211,5 @@ def test_where_nothing_flips_everything_still_works(tmp_path):
     robust = discotext.attack(lambda texts: [[1.0, 0.0] for _ in texts], (["We purchased it", "no"], [0, 1]))
     assert robust.accuracy == 0.5
     assert_short(repr(robust))
-    Elements(robust._repr_html_())
+    Reader(robust._repr_html_())
     assert robust.report(tmp_path / "report.html").exists()

@@ -1,7 +1,6 @@
 """What counts as a success, as a proof and as a failure: nothing that only looks like one."""
 
 import json
-import re
 import subprocess
 import sys
 import warnings
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 
 import discotext as d
-from discotext.runs.coverage import measure_english
 from discotext.text.candidates import make_candidates
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
@@ -81,30 +79,23 @@ FOREIGN = [
 ]
 
 
-def test_a_language_without_candidates_is_warned_of_and_not_called_robust():
-    with pytest.warns(UserWarning, match=r"of the words have candidates.* do not look English"):
-        found = d.attack(lambda texts: [[1.0, len(text) / 99] for text in texts], (FOREIGN, [0] * 5), "exact")
-    row = found.summary.solvers["exact"]
-    assert row.optimal is None
-    assert found.summary.unchangeable_texts == 5
-    assert {record.status for record in found.records} == {"unchangeable"}
-
-
 @pytest.mark.parametrize(
-    ("texts", "settings", "says", "says_not"),
+    ("texts", "candidates", "says"),
     [
-        (["🙂🙂", "🙁", "😀!"], {}, "none of the 3 texts has a word", "candidates"),
-        (["这部电影非常精彩", "剧情很好音乐也很棒"], {"without": ["all"]}, "a whole clause", "--without|--synonyms"),
-        (FOREIGN[:1], {"without": ["all"]}, "do not look English.*--synonyms", "--without|filters that"),
-        (FOREIGN[:1], {"synonyms": {"Gurke": ["Kürbis"]}}, "lists that have these words", "--without"),
+        (["🙂🙂", "🙁", "😀!"], d.Candidates(), "none of the 3 texts has a word"),
+        (FOREIGN, d.Candidates(), "of the words have candidates.* for English"),
+        (FOREIGN, make_candidates(without=["all"]), "the sources have nothing.*--synonyms"),
+        (FOREIGN, d.Candidates(SynonymList({"Gurke": ["Kürbis"]})), "lists that have them"),
     ],
 )
-def test_advice_is_what_may_help_and_never_what_was_done_already(texts, settings, says, says_not):
-    synonyms = settings.pop("synonyms", None)
-    candidates = d.Candidates(SynonymList(synonyms)) if synonyms else make_candidates(**settings)
-    with pytest.warns(UserWarning, match=says) as told:
-        d.attack(lambda texts: [[1.0, 0.0]] * len(texts), (texts, [0] * len(texts)), "greedy", candidates=candidates)
-    assert not any(re.search(says_not, str(one.message).partition("likely reason: ")[2]) for one in told)
+def test_texts_without_candidates_are_warned_of_and_not_called_robust(texts, candidates, says):
+    with pytest.warns(UserWarning, match=says):
+        found = d.attack(
+            lambda texts: [[1.0, 0.0]] * len(texts), (texts, [0] * len(texts)), "exact", candidates=candidates
+        )
+    assert found.summary.solvers["exact"].optimal is None
+    assert found.summary.unchangeable_texts == len(texts)
+    assert {record.status for record in found.records} == {"unchangeable"}
 
 
 def test_a_filter_that_refuses_nearly_everything_is_named():
@@ -123,11 +114,6 @@ def test_where_enough_can_change_nobody_is_warned():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         d.attack(scores, (["a good film", "a bad film"], [1, 0]), "greedy", candidates=FINDER, words=1)
-
-
-def test_english_is_told_from_other_languages():
-    assert measure_english(["Wall St. Bears Claw Back Into the Black", "What is the capital of France?"]) > 0.2
-    assert measure_english(FOREIGN) < 0.1
 
 
 # --- rounding

@@ -101,11 +101,6 @@ def test_runs_that_cannot_be_compared_say_why(tmp_path, second, more, said):
         pair_runs(*two(tmp_path, [row(0, "one")], second, other=more))
 
 
-def test_budgets_are_the_same_however_they_are_written(tmp_path):
-    found = pair_runs(*two(tmp_path, [row(0, "one")], [row(0, "one", share="0.20")], other={"budgets": ["0.20"]}))
-    assert [str(attack.budget) for attack in found.attacks] == ["0.2"]
-
-
 def test_runs_without_a_common_solver_are_compared_by_what_any_of_them_flips(tmp_path):
     first = [row(0, "one", "impossible"), row(1, "two")]
     second = [row(0, "one", "improved", solver="greedy"), row(1, "two", "improved", solver="greedy")]

@@ -19,7 +19,7 @@ from discotext.runs.folder import read_lines
 from discotext.runs.record import Change, Record
 from discotext.runs.summary import Tally, mcnemar, mcnemar_of_pairs, summarise_run
 from discotext.text.sources import SynonymList
-from tests.conftest import EMPTY_RECORD, job_for, stop_after
+from tests.conftest import EMPTY_RECORD, job_for, stop_after, untimed
 
 CHUNK, TEXTS = 8, 100
 WORDS = {"good": ["fine", "nice"], "bad": ["poor", "weak"]}
@@ -75,15 +75,11 @@ def test_who_watches_sees_every_unit_once_also_those_of_before(tmp_path):
 def test_with_and_without_a_folder_the_command_and_the_function_count_the_same(tmp_path):
     there, here = perform(job(), tmp_path / "run"), run(job())
     assert json.loads((tmp_path / "run" / "summary.json").read_text().splitlines()[1]) == there.summaries[1].as_dict()
-    timed = ("seconds", "victim_seconds")
     for one, other in zip(there.summaries, here.summaries, strict=True):
-        for solver, row in one.as_dict()["solvers"].items():
-            assert [row[key] for key in row if key not in timed] == [
-                value for key, value in other.as_dict()["solvers"][solver].items() if key not in timed
-            ]
-    assert there.flipped("0.5", "exact") == {
-        row.id: row.succeeded for row in here.select("exact") if row.share == "0.5"
-    }
+        rows = [untimed(summary.as_dict()["solvers"].values()) for summary in (one, other)]
+        assert rows[0] == rows[1]
+    flipped = {row.id: row.succeeded for row in here.select("exact") if row.share == "0.5"}
+    assert there.flipped("0.5", "exact") == flipped
 
 
 STATUS = ["reached", "fewest", "improved", "unchanged", "impossible", "misclassified", "failed", "unstable"]
@@ -149,10 +145,7 @@ def test_a_tally_says_what_the_records_say_in_whatever_portions_they_come(record
             assert found.optimal == mean(proved)
             for key in ("forwards", "backwards", "seconds", "victim_seconds"):
                 assert getattr(found, key) == sum(getattr(row, key) for row in rows)
-            assert (found.attacked, found.failed) == (
-                len(tried),
-                sum(row.status == "failed" for row in rows),
-            )
+            assert (found.attacked, found.failed) == (len(tried), sum(row.status == "failed" for row in rows))
 
 
 def mean(values):
@@ -165,14 +158,10 @@ def test_mcnemars_p_is_the_sum_of_binomial_coefficients(pairs):
     n = first + second
     expected = min(1.0, 2 * sum(comb(n, k) for k in range(min(first, second) + 1)) / 2**n) if n else 1.0
     assert mcnemar_of_pairs(pairs) == expected
-    as_records = [
-        [
-            replace(EMPTY_RECORD, id=number, status=["improved", "reached"][pair[which]])
-            for number, pair in enumerate(pairs)
-        ]
-        for which in (0, 1)
-    ]
-    assert mcnemar(*as_records) == expected
+    won = [replace(EMPTY_RECORD, id=n, status="reached") for n in range(len(pairs))]
+    lost = [replace(one, status="improved") for one in won]
+    records = [[(lost, won)[pair[which]][n] for n, pair in enumerate(pairs)] for which in (0, 1)]
+    assert mcnemar(*records) == expected
 
 
 def test_texts_are_hashed_piece_by_piece_into_the_hash_of_the_whole():

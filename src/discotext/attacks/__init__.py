@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from discotext.support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from discotext.attacks.execution.executors import Serial as Serial
     from discotext.attacks.execution.processes import Processes as Processes
     from discotext.attacks.execution.ray import RayExecutor as RayExecutor
+    from discotext.attacks.run import Serial as Serial
 
-_HOMES = {"execution.executors": ["Serial"], "execution.processes": ["Processes"], "execution.ray": ["RayExecutor"]}
+_HOMES = {"run": ["Serial"], "execution.processes": ["Processes"], "execution.ray": ["RayExecutor"]}
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

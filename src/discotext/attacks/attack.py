@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discotext.attacks.execution.executors import Executor
 from discotext.attacks.job import Job
 from discotext.attacks.result import Result
-from discotext.attacks.run import Watch, run
-from discotext.attacks.settings import PASSES, Settings
+from discotext.attacks.run import Executor, Watch, run
+from discotext.attacks.settings import PASSES, Settings, check_whole
 from discotext.search.solver import Solver
 
 
@@ -101,8 +99,7 @@ def certify(
     >>> found.verdicts, found.open
     ({'robust': 1, 'broken': 2, 'open': 0, 'wrong': 0}, 0.0)
     """
-    if changes.get("passes", 0) is None:
-        raise ValueError("passes is None; choose a whole number, 1 or more")
     if "passes" not in changes and (settings is None or settings.passes is None):
-        settings = replace(settings or Settings(), passes=PASSES)
+        changes["passes"] = PASSES
+    check_whole("passes", changes.get("passes", 1), 1)
     return attack(victim, data, solver, settings, **changes)

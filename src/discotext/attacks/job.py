@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from discotext.text.space import Space
 from discotext.version import __version__
 from discotext.victims.examples import label_by_predictions, load_examples
 from discotext.victims.surrogate import VARIANTS, read_surrogate
-from discotext.victims.victim import Ask, Victim
+from discotext.victims.victim import Ask, Victim, evaluate
 
 Solvers = Sequence[str | Solver] | Mapping[str, str | Solver]
 LONG = 1000  # words from which on greedy search would not end in a reasonable time
@@ -118,7 +117,7 @@ class Job:
         """
         if self.model.tolerance is not None:
             return self
-        ask = ask or self.model.ask
+        ask = ask or partial(evaluate, self.victim)
         model = self.model.identify(self.examples.texts, ask)
         examples = self.examples if self.labelled else label_by_predictions(ask, self.examples)
         return replace(self, model=model, examples=examples, labelled=True)
@@ -144,9 +143,7 @@ class Job:
             budget, seed = self.budgets[-1], int(self.asked.seed)
             some = self.examples.sample(self.model.lessons, seed).texts
             space = Space.of(some, self.finder, share=budget.share, words=budget.words)
-            learnt = self.model.learn(
-                space, seed, self.chunk, lambda done, of: notify(f"learning from {done:,} of {of:,} texts"), ask
-            )
+            learnt = self.model.learn(space, seed, self.chunk, notify, ask or partial(evaluate, self.victim))
         notify("")
         return replace(self, model=replace(self.model, learnt=learnt))
 
@@ -205,35 +202,16 @@ class Job:
         return digest.hexdigest()[:16]
 
 
-def warn_of_poor_surrogate(job: Job) -> None:
-    """Warn of a surrogate that predicts the victim poorly, which is not relied on."""
-    learnt = job.model.learnt
-    if job.learns and learnt is not None and learnt.poor:
-        warnings.warn(
-            f"a surrogate predicts {job.victim.name} poorly (rank correlation of gains {learnt.correlation:.2f}); the "
-            "search learns from its own answers alone",
-            stacklevel=4,
-        )
-
-
 def share_out(job: Job, total: int) -> Job:
     """The job with a limit for each text and for learning, so that all of it takes at most `total` queries."""
     attacks = len(job.examples) * len(job.budgets) * len(job.solvers)
-
-    def divide(total: int) -> tuple[int, int]:
-        """The texts to learn from, and the queries left for each attack."""
-        lessons = min(job.model.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1))
-        taught = min(lessons, len(job.examples)) * (1 + VARIANTS) if job.learns and job.model.learnt is None else 0
-        return lessons, (total - ONCE - job.examples.asked - taught) // max(attacks, 1)
-
-    lessons, each = divide(total)
+    lessons = min(job.model.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1))
+    taught = min(lessons, len(job.examples)) * (1 + VARIANTS) if job.learns and job.model.learnt is None else 0
+    each = (total - ONCE - job.examples.asked - taught) // max(attacks, 1)
     if each < LEAST:
-        enough = total
-        while divide(enough)[1] < LEAST:
-            enough += 1
         raise ValueError(
-            f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow "
-            f"{enough:,} or more, or attack fewer texts (limit)"
+            f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow more, or "
+            "attack fewer texts (limit)"
         )
     limit = each if job.max_queries is None else min(each, job.max_queries)
     return replace(job, max_queries=limit, model=replace(job.model, lessons=lessons))
@@ -243,27 +221,23 @@ def make_solvers(
     victim: Victim, solvers: Solvers, surrogate: bool = True, texts: Sequence[str] = ()
 ) -> dict[str, Solver]:
     """Solvers by name. surrogate: whether a victim without gradients may get gains from a surrogate."""
-    if isinstance(solvers, Mapping):
-        named = {name: make_solver(one) if isinstance(one, str) else one for name, one in solvers.items()}
-        for solver in named.values():
-            check_solver(solver)
-        return named
     if isinstance(solvers, str):
         raise ValueError(f"solvers is {solvers!r}; give a list, such as [{solvers!r}]")
+    pairs = solvers.items() if isinstance(solvers, Mapping) else [(None, given) for given in solvers]
     found: dict[str, Solver] = {}
-    for given in solvers:
+    for name, given in pairs:
         if isinstance(given, str):
-            name = given.replace("_", "-")
-            if name == "auto":
-                name = choose_solver(victim.capabilities.gradients or surrogate, texts)
-            solver = make_solver(name)
+            usual = given.replace("_", "-")
+            if usual == "auto":
+                usual = choose_solver(victim.capabilities.gradients or surrogate, texts)
+            solver = make_solver(usual)
         else:
             check_solver(given)
             # One with its default settings has a name.
-            solver, name = given, next((name for name, make in SOLVERS.items() if make() == given), repr(given))
-        if name in found:
-            raise ValueError(f"the solver {name!r} is given twice; give each once, or a mapping of names to solvers")
-        found[name] = solver
+            solver, usual = given, next((name for name, make in SOLVERS.items() if make() == given), repr(given))
+        if (called := name or usual) in found:
+            raise ValueError(f"the solver {called!r} is given twice; give each once, or a mapping of names to solvers")
+        found[called] = solver
     return found
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discotext.attacks.schedule import Notify
 from discotext.attacks.settings import Settings
 from discotext.core.arrays import Floats
 from discotext.core.gain_model import LearningOracle
@@ -24,7 +25,7 @@ from discotext.search.solver import Solver
 from discotext.text.space import Space
 from discotext.victims.registry import load_victim
 from discotext.victims.surrogate import LEARNT, Surrogate, borrow_gains, foresee_gains, make_lessons, read_surrogate
-from discotext.victims.victim import TOGETHER, Ask, Evaluation, Victim, evaluate, measure_tolerance
+from discotext.victims.victim import TOGETHER, Ask, Victim, measure_tolerance
 
 FIRST = 2  # texts whose scores identify a victim
 
@@ -74,10 +75,6 @@ class Model:
             )
         return replace(model, transfer=transfer)
 
-    def ask(self, texts: Sequence[str]) -> Evaluation:
-        """Score texts in this process. Where there are workers, they are asked instead (`execution.executors`)."""
-        return evaluate(self.victim, texts)
-
     def identify(self, texts: Sequence[str], ask: Ask) -> Model:
         """The model with what the victim says of the first texts, and the tolerance; once for all workers.
 
@@ -100,18 +97,13 @@ class Model:
         """Whether a surrogate or a transfer model gives a solver the gradients that it needs."""
         return self.surrogate and not self.victim.capabilities.gradients and solver.needs is RelaxedOracle
 
-    def learn(
-        self, space: Space, seed: int, chunk: int, progress: Callable[[int, int], None], ask: Ask | None = None
-    ) -> Surrogate:
-        """Ask the victim about some texts, as they are and with words exchanged at random.
-
-        progress: called with the number of texts that have been asked about, and of all.
-        """
+    def learn(self, space: Space, seed: int, chunk: int, notify: Notify, ask: Ask) -> Surrogate:
+        """Ask the victim about some texts, as they are and with words exchanged at random."""
         texts, groups = make_lessons(space, seed)
         scores, queries = np.full((len(texts), len(self.victim.labels)), np.nan), 0
         for begin in range(0, len(texts), chunk):
-            progress(begin, len(texts))
-            found = (ask or self.ask)(texts[begin : begin + chunk])
+            notify(f"learning from {begin:,} of {len(texts):,} texts")
+            found = ask(texts[begin : begin + chunk])
             scores[begin : begin + chunk] = found.scores
             queries += int(found.forwards.sum())
         good = np.flatnonzero(np.isfinite(scores).all(axis=1))

@@ -72,18 +72,17 @@ class Observer:
     def see(self, space: Space, batch: Batch, request: Request, reply: Reply) -> None:
         """Look at the answer to a call, and report the best choice so far."""
         improved = False
-        if request.kind == "score" and request.choices is not None and len(request):
-            scores = np.where(batch.take(request.problems).infeasible(request.choices), -np.inf, reply.scores)
-            changes = count_changes(request.choices)
-            reached = scores >= self._goal
+        if request.kind == "score" and request.choices is not None:
+            able = np.isfinite(reply.scores) & ~batch.take(request.problems).infeasible(request.choices)
+            counts = count_changes(request.choices)[able].tolist()
             # As `solve` ranks them: flipped first, of those fewer changes; then the margin, then fewer changes.
-            row = int(np.lexsort((-changes, scores, np.where(reached, -changes, 0), reached))[-1])
-            count = int(changes[row])
-            flipped = bool(reached[row])
-            key = (flipped, -count if flipped else 0, float(scores[row]), -count)
-            if np.isfinite(scores[row]) and (self._best is None or key > self._best):
-                improved, self._best = True, key
-                choice = request.choices[row]
+            ranks = [
+                (score >= self._goal, -count if score >= self._goal else 0, score, -count)
+                for score, count in zip(reply.scores[able].tolist(), counts, strict=True)
+            ]
+            if ranks and (self._best is None or max(ranks) > self._best):
+                improved, self._best = True, max(ranks)
+                choice = request.choices[able][ranks.index(self._best)]
                 self._changes = tuple(Change(**change) for change in space.changes(0, choice))
                 self._text = space.text(0, choice)
         if self._best is not None:
@@ -119,8 +118,7 @@ class Observed(Wrapper):
         inner = innermost(self.oracle)
         forwards = inner.cost(request)[0].sum() if isinstance(inner, PricedOracle) else len(request)
         reply = self.pass_on(request)
-        # A bound asks about no text.
-        self.observer.queries += 0 if request.kind == "reach" else int(forwards)
+        self.observer.queries += 0 if request.kind == "reach" else int(forwards)  # a bound asks about no text
         self.observer.see(self.space, self.batch, request, reply)
         return reply
 

@@ -20,7 +20,6 @@ from discotext.attacks.observation import Observer, Step, WatchedVictim
 from discotext.attacks.settings import Settings, check_whole
 from discotext.attacks.task import TaskRunner
 from discotext.core.arrays import Floats
-from discotext.core.objectives import predictions
 from discotext.core.oracle import UnavailableError
 from discotext.data.examples import Examples
 from discotext.runs.record import Record
@@ -112,7 +111,7 @@ class TextAttacker:
             text=text,
             labels=tuple(self.victim.labels),
             scores=tuple(scores.tolist()),
-            predicted=int(predictions(scores[None])[0]),
+            predicted=int(scores.argmax()),
             words=self.find(found),
             allowed=count_allowed_changes(found, given.share, given.words),
             truncated=self.victim.truncates([text])[0],
@@ -146,7 +145,9 @@ class TextAttacker:
         observer = Observer(watch, cancelled)
         victim = WatchedVictim(self.victim, observer, self.patience)
         scores = score_text(victim, text)
-        true = int(predictions(scores[None])[0]) if label is None else check_class(label, victim)
+        true = int(scores.argmax()) if label is None else check_whole("label", label, 0)
+        if true >= len(victim.labels):
+            raise ValueError(f"the label is class {true}; choose 0 to {len(victim.labels) - 1}")
         # No warning of a poor surrogate: from one text it can hardly be good, and the search learns on.
         job = Job.of(victim, Examples.of([text], [true], victim.labels), [solver], asked).identify().learn()
         observer.begin(2 * (job.model.tolerance or 0.0))
@@ -172,13 +173,6 @@ def score_text(victim: Victim, text: str) -> Floats:
         raise RuntimeError(f"the victim failed on this text: {type(error).__name__}: {error}") from error
 
 
-def check_class(label: int, victim: Victim) -> int:
-    """A class number of the victim's, or ValueError."""
-    if not 0 <= check_whole("label", label, 0) < len(victim.labels):
-        raise ValueError(f"the label is class {label}; choose 0 to {len(victim.labels) - 1}")
-    return label
-
-
 def check_text(text: str) -> None:
     """Raise ValueError if a text is blank, or cannot be written down."""
     if not text.strip():
@@ -186,3 +180,65 @@ def check_text(text: str) -> None:
     # JSON can express half a surrogate pair, but no record could contain it.
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         raise ValueError("the text contains a lone surrogate, which is not valid Unicode")
+
+
+def explain_outcome(outcome: Outcome) -> str:
+    """How an attack on one text ended."""
+    record, labels = outcome.record, outcome.labels
+    if record.status == "misclassified" and record.predicted not in (None, record.label):
+        return f"Not attacked: the prediction is {labels[record.predicted]} already, and not {labels[record.label]}."
+    if record.status == "misclassified":
+        return "Not attacked: the text is of the target class already."
+    if record.succeeded and record.adversarial_predicted is not None:
+        fewest = "; it is proved that fewer do not flip it" if record.status == "fewest" else ""
+        return f"Flipped to {labels[record.adversarial_predicted]} by {count_words(len(record.changes))}{fewest}."
+    return f"Not flipped: {_explain_failure(record)}."
+
+
+def _explain_failure(record: Record) -> str:
+    if record.status == "failed":
+        return f"the victim failed on a changed text ({' '.join(str(record.error).split())})"
+    if not record.words:
+        return "the text has no words"
+    if not record.changeable:
+        return "none of its words has a candidate"
+    if not record.budget:
+        return "the budget is 0 words"
+    if record.status == "impossible":
+        return f"it is proved that no choice of up to {count_words(record.budget)} flips it"
+    if record.status == "unstable":
+        return "the victim does not answer the same when asked again"
+    if record.tied:
+        return "the two best classes end within the victim's rounding errors"
+    if record.status == "unchanged":
+        return "no change was found that helps"
+    limit = "; a limit stopped the search" if record.status == "stopped" else ""
+    return f"the best found is {count_words(len(record.changes))}, and the prediction stays{limit}"
+
+
+def explain_proof(outcome: Outcome) -> str:
+    """What is proved of a text: robust, broken or open, and up to how many changed words."""
+    record = outcome.record
+    if record.verdict == "robust":
+        # Such a text keeps its label, and counts as robust; but nothing was tested, so it says nothing of the victim.
+        if record.status == "misclassified":
+            return "Nothing to prove: the text is of the target class already."
+        if not record.changeable or not record.budget:
+            return f"Nothing to prove: {_explain_failure(record)}."
+        return f"Robust: it is proved that no choice of up to {count_words(record.budget)} flips the label."
+    if record.verdict == "broken":
+        known = f"; it is proved that up to {count_words(record.radius)} cannot" if record.radius else ""
+        flips = "flips" if len(record.changes) == 1 else "flip"
+        return f"Broken: {count_words(len(record.changes))} {flips} the label{known}."
+    if record.verdict == "open":
+        return f"Open: {record.reason}."
+    return "Not proved: the prediction is wrong as it is."
+
+
+def count_words(number: int) -> str:
+    """A number of changed words.
+
+    >>> count_words(1), count_words(3)
+    ('1 changed word', '3 changed words')
+    """
+    return f"{number} changed word{'' if number == 1 else 's'}"

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discotext.attacks.execution.executors import Executor
 from discotext.attacks.job import Job
-from discotext.attacks.run import Watch, run
+from discotext.attacks.run import Executor, Watch, run
 from discotext.attacks.schedule import Notify, ignore
 from discotext.attacks.settings import Settings
 from discotext.data.examples import Examples
@@ -64,14 +63,12 @@ def draw_samples(data: str, per_class: int, texts: int, seed: int) -> dict[str, 
     """
     examples = load_split(data, "test")
     order = np.random.default_rng(seed).permutation(len(examples))
-    # The number of a text among its class, in this order: the first of each class are the sample.
-    turn = np.empty(len(examples), dtype=np.int64)
-    for label in range(len(examples.names)):
-        mine = order[examples.labels[order] == label]
-        turn[mine] = np.arange(len(mine))
-    ranked = order[np.argsort(turn[order], kind="stable")]
-    sample = ranked[turn[ranked] < per_class]
-    rest = ranked[len(sample) : texts]
+    # The number of each text among its class, in this order: the first of each class are the sample.
+    labels = examples.labels[order]
+    turn = (np.cumsum(labels[:, None] == np.arange(len(examples.names)), axis=0) - 1)[np.arange(len(order)), labels]
+    ranked = order[np.argsort(turn, kind="stable")]
+    size = int((turn < per_class).sum())
+    sample, rest = ranked[:size], ranked[size:texts]
     found = {"sample": examples.take(np.sort(sample)), "rest": examples.take(np.sort(rest))}
     return {name: part for name, part in found.items() if len(part)}
 
@@ -113,28 +110,22 @@ def reproduce(
     training: called with the `TrainingState` of a victim that is being trained.
     """
     found: list[PaperRow] = []
+    nearest = make_candidates(["neighbours"], without=["all"])  # as they are
     for name in data:
-        victim = get_victim(name, Path(out) / "victims", notify, training)
+        victim = str(get_victim(name, Path(out) / "victims", notify, training))
         records: dict[tuple[str, str], list[Record]] = {}
         for part, examples in draw_samples(name, per_class, texts, seed).items():
-            for method, job in make_jobs(name, str(victim), examples, seed, whole=part == "rest").items():
+            for method, solver in list_methods().items():
+                if part == "rest" and (name, method) in SLOW:
+                    continue
                 notify(f"{name}: {len(examples)} texts, {method}")
                 folder = Path(out) / name / part / method.replace(", ", "-").replace(" ", "-")
+                to_the_end = method == TO_THE_END
+                asked = Settings(budget=BUDGETS[name], candidates=nearest, seed=seed, to_the_end=to_the_end)
+                job = Job.of(victim, examples, {method: solver}, asked)
                 records[part, method] = run(job, folder, watch, executor).records
         found += [PaperRow(name, one, records["sample", one], records.get(("rest", one), [])) for one in list_methods()]
     return found
-
-
-def make_jobs(data: str, victim: str, examples: Examples, seed: int, *, whole: bool) -> dict[str, Job]:
-    """One job for each method; those that are too slow for the whole are left out of it."""
-    made = {}
-    for method, solver in list_methods().items():
-        if whole and (data, method) in SLOW:
-            continue
-        nearest = make_candidates(["neighbours"], without=["all"])  # as they are
-        asked = Settings(budget=BUDGETS[data], candidates=nearest, seed=seed, to_the_end=method == TO_THE_END)
-        made[method] = Job.of(victim, examples, {method: solver}, asked)
-    return made
 
 
 def make_table(found: Sequence[PaperRow]) -> list[dict[str, Any]]:
@@ -155,8 +146,7 @@ def make_table(found: Sequence[PaperRow]) -> list[dict[str, Any]]:
 def _make_row(row: PaperRow, whole: bool) -> dict[str, Any]:
     records = row.sample + (row.rest if whole else [])
     figures = summarise(records).as_dict()
-    kept = ["original_accuracy", "adversarial_accuracy", "adversarial_accuracy_low", "adversarial_accuracy_high"]
-    kept += ["perturbation_all", "attacked", "seconds"]
+    kept = "original_accuracy adversarial_accuracy adversarial_accuracy_low adversarial_accuracy_high perturbation_all"
     passes = (figures["forwards"] + figures["backwards"]) / max(figures["attacked"], 1)
     row_of = {"data": row.data, "method": row.method, "n": len(records), "passes": passes}
-    return row_of | {key: figures[key] for key in kept}
+    return row_of | {key: figures[key] for key in (*kept.split(), "attacked", "seconds")}

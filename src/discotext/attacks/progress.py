@@ -22,22 +22,18 @@ class AttackProgress:
 
     def __init__(self, console: Console | None, units: int, wanted: bool = True) -> None:
         self.bar = Progress(console, wanted)
-        self.tried = self.succeeded = 0
-        self.done, self.units, self.inside, self.queries = 0, units, 0.0, 0
+        self.done, self.units, self.inside = 0, units, 0.0
+        self.tried = self.succeeded = self.texts = self.queries = 0
         self.workers: str | None = None
-        self._restart_clock()
+        self.began = time.monotonic()
 
     def __enter__(self) -> AttackProgress:
         self.bar.__enter__()
-        self.bar.update("attacking", 0, self.units)
-        self._restart_clock()
+        self._refresh()
         return self
 
     def __exit__(self, *error: Any) -> None:
         self.bar.__exit__(*error)
-
-    def _restart_clock(self) -> None:
-        self.began, self.texts = time.monotonic(), 0
 
     def update(self, done: int, units: int, records: Sequence[Record]) -> None:
         """Count the records of a unit. done, units: units done, and in all."""
@@ -58,7 +54,7 @@ class AttackProgress:
     def update_workers(self, workers: str) -> None:
         """Show which workers are running."""
         if self.workers is None:
-            self._restart_clock()  # records of an earlier run were only read, which is fast
+            self.began, self.texts = time.monotonic(), 0  # records of an earlier run were only read, which is fast
         self.workers = workers
         self._refresh()
 

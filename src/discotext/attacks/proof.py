@@ -6,21 +6,23 @@ A text that was flipped with k words is also asked about k − 1: so the fewest 
 smaller budget.
 
 A proof is about what the oracle reads, word by word; a model is given finished texts. So some texts of each proof are
-written and asked about as strings (`reread`), and no proof stands that one of them contradicts.
+written and asked about as strings (`confirm`), and no proof stands that one of them contradicts.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from discotext.core.arrays import Bools, Ints
+from discotext.core.arrays import Ints
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Solution, Status, random_choices
 from discotext.core.wrappers import Guarded
+from discotext.runs.record import Record
 from discotext.search.loop import solve
 from discotext.search.solver import Solver
 from discotext.solvers.exact import Exact
@@ -57,7 +59,9 @@ def attack_and_prove(
     for number in rest.tolist():
         if found[number].reached and found[number].changes == 1:
             found[number] = replace(found[number], status=Status.FEWEST, below=1)
-    left = np.array([number for number in rest.tolist() if _is_open(found[number])], dtype=np.int64)
+    given_up = (Status.FAILED, Status.UNSTABLE)
+    open_ = [n for n in rest.tolist() if not found[n].proved and found[n].status not in given_up]
+    left = np.array(open_, dtype=np.int64)
     if len(left):
         budgets = [found[n].changes - 1 if found[n].reached else space.budgets[n] for n in left.tolist()]
         some = replace(space.take(left.tolist()), budgets=tuple(budgets))
@@ -66,10 +70,6 @@ def attack_and_prove(
         for number, proof in zip(left.tolist(), proofs, strict=True):
             found[number] = _conclude(found[number], proof, goal)
     return found
-
-
-def _is_open(solution: Solution) -> bool:
-    return not solution.proved and solution.status not in (Status.FAILED, Status.UNSTABLE)
 
 
 def _keep_proof(solution: Solution, safe: float) -> Solution:
@@ -115,37 +115,42 @@ def _conclude(attacked: Solution, proof: Solution, goal: float) -> Solution:
     return _add_up(proof, attacked)
 
 
-def reread(
-    space: Space, victim: Victim, objective: Objective, radii: Sequence[int], *, seed: int, tolerance: float
-) -> tuple[Bools, Bools, Ints]:
-    """(B,) which texts have a string that flips the label, (B,) or one that has another score than the oracle gives its
-    words, and (B,) the forward passes that it took to ask about some strings of each text.
+def confirm(space: Space, victim: Victim, objective: Objective, records: Sequence[Record]) -> list[Record]:
+    """The records without the proofs that some strings of their texts contradict.
 
-    radii: up to how many changes the label of each text is proved to stay. The strings are drawn at random.
+    The strings are drawn at random, with up to as many changes as the label is proved to stay under.
     """
-    flips, differs = np.zeros((2, len(space)), dtype=bool)
-    forwards = np.zeros(len(space), dtype=np.int64)
-    proved = replace(space, budgets=tuple(map(min, space.budgets, radii)))
+    tolerance = records[0].tolerance
+    proved = replace(space, budgets=tuple(min(record.budget, record.radius or 0) for record in records))
     able = [number for number in range(len(space)) if proved.can_change(number)]
     problems = np.repeat(np.array(able, dtype=np.int64), 2 * REREAD)
-    if not len(problems):
-        return flips, differs, forwards
-    drawn = random_choices(proved.batch.take(problems), np.random.default_rng(seed))
+    drawn = random_choices(proved.batch.take(problems), np.random.default_rng(records[0].seed))
     asked: dict[int, dict[str, int]] = {number: {} for number in able}
     for row, (number, choice) in enumerate(zip(problems.tolist(), drawn, strict=True)):
         if choice.any() and len(asked[number]) < REREAD:
             asked[number].setdefault(space.text(number, choice), row)
     texts = [text for mine in asked.values() for text in mine]
+    if not texts:
+        return list(records)
     rows = np.array([row for mine in asked.values() for row in mine.values()], dtype=np.int64)
-    if not len(rows):
-        return flips, differs, forwards
     problems, drawn = problems[rows], drawn[rows]
+    began = time.perf_counter()
     answers = evaluate(victim, texts)
     margins = objective.value(answers.scores, problems)
     # A victim that fails gives NaN or −inf, which is near to nothing.
     expected = Guarded(victim.oracle(space, objective), space.batch).score(problems, drawn)
     near = np.abs(margins - expected) <= NEAR * tolerance + NEAR_RELATIVE * np.abs(margins)
-    flips[problems[margins > tolerance]] = True
-    differs[problems[~near]] = True
-    np.add.at(forwards, problems, answers.forwards + 1)
-    return flips, differs, forwards
+    seconds = (time.perf_counter() - began) / len(records)
+    flips, differs = set(problems[margins > tolerance].tolist()), set(problems[~near].tolist())
+    forwards = np.bincount(problems, answers.forwards + 1, len(records)).astype(int).tolist()
+    found = []
+    for number, record in enumerate(records):
+        record = replace(record, forwards=record.forwards + forwards[number], seconds=record.seconds + seconds)
+        if number in flips or number in differs:
+            record = replace(record, radius=None)
+        if not record.succeeded and number in differs:
+            record = replace(record, status="unstable")
+        elif not record.succeeded and number in flips:  # by no more than rounding errors, or its score would differ
+            record = replace(record, tied=True)
+        found.append(record)
+    return found

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from discotext.report.chart import Chart
 
 PRINTED, SHOWN = 4, 40  # rows of the table that are printed, and that a notebook shows
-PROOFS = 2  # certificates that are printed
 # As pandas calls columns in which a value may be missing.
 PANDAS = {"int64": "Int64", "float64": "float64", "string": "string", "bool": "boolean"}
 COLUMNS_PRINTED = ("solver", "budget", "before", "after", "success", "changes")
@@ -49,9 +48,7 @@ class Result:
         lines = [f"Result: {self._head}", heading, *rows[:PRINTED]]
         if len(rows) > PRINTED:
             lines.append(f"… and {len(rows) - PRINTED} more rows in .summaries")
-        lines += map(str, self.certificates[:PROOFS])
-        if len(self.certificates) > PROOFS:
-            lines.append(f"… and {len(self.certificates) - PROOFS} more in .certificates")
+        lines += map(str, self.certificates[: PRINTED // 2])
         if self.folder is not None:
             lines.append(f"records in {shorten(self.folder, 69)}")
         return "\n".join(line if len(line) <= LINE else line[: LINE - 1] + "…" for line in lines)
@@ -87,11 +84,9 @@ class Result:
 
         Of several solvers or budgets, the lowest: what the strongest attack of the run leaves. `summaries` has each.
         """
+        self._check_records("measure")
         rows = [row for summary in self.summaries for row in summary.solvers.values()]
-        found = [row.adversarial_accuracy for row in rows if row.adversarial_accuracy is not None]
-        if not found:
-            raise ValueError("the run has no records, so there is no accuracy")
-        return min(found)
+        return min(row.adversarial_accuracy for row in rows if row.adversarial_accuracy is not None)
 
     @property
     def certificates(self) -> list[Certificate]:
@@ -101,10 +96,9 @@ class Result:
     @property
     def notes(self) -> list[str]:
         """What to know beside the figures: how much of the texts can change, ties, words the victim does not know."""
-        several = len(self.summaries) > 1
         budgets = self.settings["budgets"]
         return [
-            f"budget {budget}: {note}" if several else note
+            f"budget {budget}: {note}" if len(budgets) > 1 else note
             for budget, summary in zip(budgets, self.summaries, strict=True)
             for note in coverage.notes(summary)
         ]
@@ -171,16 +165,14 @@ class Result:
 
         budget, accept: as `summaries` have them; needed only where there are several.
         """
-        chosen = []
-        for name, value in (("budget", budget), ("accept", accept)):
-            known = list(dict.fromkeys(vars(summary)[name] for summary in self.summaries))
-            # A text under two budgets is not two texts: taken together they would make p too small.
-            if (value is None and len(known) > 1) or (value is not None and value not in known):
-                listed = ", ".join(map(str, known))
-                raise ValueError(f"{name} is {value}, but the run has {listed}; choose one, as {name}={known[0]}")
-            chosen.append(known[0] if value is None else value)
-        # Settings and summaries have the budgets in the same order.
-        places = [[summary.budget, summary.accept] == chosen for summary in self.summaries]
-        under = self.settings["budgets"][places.index(True)]
-        rows = [[row for row in self.select(solver) if str(row.run_budget) == under] for solver in (first, second)]
+        # A text under two budgets is not two texts: taken together they would make p too small.
+        under = [
+            text
+            for text, summary in zip(self.settings["budgets"], self.summaries, strict=True)
+            if budget in (None, summary.budget) and accept in (None, summary.accept)
+        ]
+        if len(under) != 1:
+            known = "; ".join(self.settings["budgets"])
+            raise ValueError(f"budget is {budget} and accept is {accept}; choose one budget of the run's: {known}")
+        rows = [[row for row in self.select(solver) if str(row.run_budget) == under[0]] for solver in (first, second)]
         return mcnemar(*rows)

@@ -20,8 +20,8 @@ Notify = Callable[[str], None]
 WINDOW = 16  # chunks whose texts are sorted by length together, so that those of a chunk are of like length
 
 
-def ignore(message: str) -> None:
-    """A `Notify` that does nothing."""
+def ignore(*message: object) -> None:
+    """A callback that does nothing."""
 
 
 @dataclass(frozen=True)

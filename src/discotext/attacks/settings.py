@@ -6,6 +6,7 @@ from what its user chose; everything behind them reads this value and nothing el
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -143,7 +144,11 @@ def parse_budgets(share: Any, words: Any) -> tuple[Budget, ...]:
     elif share is None:
         raise ValueError("budget and words are both None; give a share of the words such as 0.2, or a number of them")
     else:
-        found = [Budget(share=_normalise(one)) for one in _as_list(share)]
+        shares = _as_list(share)
+        for one in shares:
+            compute_budget(1, one)  # raises if it is not a share
+        # As few digits as possible, so that .3 and 0.30 resume a run of 0.3.
+        found = [Budget(share=str(Decimal(str(one)).normalize()).lower()) for one in shares]
     for number, budget in enumerate(found):
         if budget in found[:number]:
             raise ValueError(f"the budget {budget} is given twice; give each once")
@@ -174,25 +179,16 @@ def _as_list(given: Any) -> list[Any]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [given]
 
 
-def _normalise(share: Any) -> str:
-    compute_budget(1, share)  # raises if it is not a share
-    # As few digits as possible, so that .3 and 0.30 resume a run of 0.3.
-    return str(Decimal(str(share)).normalize()).lower()
-
-
 def parse_shard(given: str | None) -> tuple[int, int]:
     """(i, n) of 'i/n'; without one, the whole.
 
     >>> parse_shard("2/4"), parse_shard(None)
     ((2, 4), (1, 1))
     """
-    if given is None:
-        return 1, 1
-    first, mark, last = given.partition("/")
-    digits = all(half.isascii() and half.isdigit() and len(half) < 10 for half in (first, last))
-    if not mark or not digits or not 1 <= int(first) <= int(last):
+    found = re.fullmatch(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})", "1/1" if given is None else given)
+    if found is None or int(found[1]) > int(found[2]):
         raise ValueError(f"the shard is {given!r}; give part i of n as 'i/n', such as 1/4")
-    return int(first), int(last)
+    return int(found[1]), int(found[2])
 
 
 def check_whole(name: str, value: Any, least: int) -> int:

@@ -14,19 +14,21 @@ from dataclasses import replace
 import numpy as np
 
 from discotext.attacks.job import Job
-from discotext.attacks.proof import attack_and_prove, reread
-from discotext.attacks.schedule import Task
+from discotext.attacks.proof import attack_and_prove, confirm
+from discotext.attacks.schedule import Task, ignore
+from discotext.core.arrays import Ints
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.core.problem import Solution
 from discotext.core.wrappers import Reporting
 from discotext.runs.certificate import explain_open
 from discotext.runs.certificate import judge as judge_record
-from discotext.runs.record import SUCCESS, Change, Record
+from discotext.runs.record import SUCCESS, Budget, Change, Record
 from discotext.search.loop import Stop, solve
+from discotext.search.solver import Solver
 from discotext.text.space import Space, count_allowed_changes
 from discotext.text.words import Words, split
-from discotext.victims.victim import Victim, evaluate
+from discotext.victims.victim import evaluate
 
 Inside = Callable[[int, int, int], None]
 
@@ -34,121 +36,100 @@ Inside = Callable[[int, int, int], None]
 class TaskRunner:
     """Attacks the texts of one task after another.
 
-    It keeps the search space of the last texts: the next task is often the same chunk under another budget or solver.
+    It keeps the search space and the scores of the last texts: the next task is often the same chunk under another
+    budget or solver.
     inside: called while a task is done, with the texts that are finished, all of its texts, and the queries so far.
     """
 
-    def __init__(self, job: Job, inside: Inside | None = None) -> None:
+    def __init__(self, job: Job, inside: Inside = ignore) -> None:
         tolerance = job.model.tolerance
         assert tolerance is not None, "identify the job first"
         self.job, self.tolerance, self.inside = job, tolerance, inside
         self._numbers: tuple[int, ...] | None = None
-        self._space: Space | None = None
 
     def run(self, task: Task) -> list[Record]:
         """Attack the texts of a task; a record each, in their order."""
         job = self.job
-        began = time.perf_counter()
-        evaluation = evaluate(job.victim, task.texts)
-        seconds = (time.perf_counter() - began) / max(len(task.texts), 1)
-        spaces = self.space(task)
+        self._look(task)
+        known, spaces = self._known, self._restrict(job.budgets[task.unit.budget])
         records = []
-        for place, error in enumerate(evaluation.errors):
+        for place, error in enumerate(known.errors):
             record = replace(
                 start_record(job, task, place, spaces.texts[place]),
                 tolerance=self.tolerance,
-                forwards=int(evaluation.forwards[place]),
-                seconds=seconds,
-                victim_seconds=seconds,
+                forwards=int(known.forwards[place]),
+                seconds=self._seconds,
+                victim_seconds=self._seconds,
                 error=error,
                 changeable=spaces.count_changeable(place),
                 candidates=sum(len(words) - 1 for words in spaces.options[place]),
                 refused=spaces.refused[place],
             )
             if not error:
-                guess = int(evaluation.scores[place].argmax())
+                guess = int(known.scores[place].argmax())
                 record = replace(record, predicted=guess, adversarial_predicted=guess, status="misclassified")
             records.append(record)
-        attacked = [place for place, record in enumerate(records) if is_attackable(job, record)]
+        # Texts that the victim is right about, and that are not of the wanted class already.
+        attacked = [place for place, one in enumerate(records) if one.predicted == one.label != job.target]
         if attacked:
-            space = spaces.take(attacked)
-            objective = job.objective([task.labels[place] for place in attacked])
-            # Twice the tolerance, so that what the search finds is still beyond it when the string is asked.
-            goal = None if job.asked.to_the_end else 2 * self.tolerance
-            solver = list(job.solvers.values())[task.unit.solver]
-            # The first answer about a text, and the last about the one that was found, belong to the limit.
-            first = int(evaluation.forwards[attacked].max())
-            stop = Stop(forwards=None if job.max_queries is None else max(job.max_queries - first - 1, 1))
-            known = evaluation.scores[attacked]
-            report = Report(self.inside, len(task.texts), len(task.texts) - len(attacked))
-            if job.asked.passes is None or goal is None:
-                oracle = report.wrap(job.model.make_oracle(space, objective, solver, known))
-                solutions = solve(
-                    space.batch,
-                    oracle,
-                    solver,
-                    goal=goal,
-                    seed=job.schedule.seed_of(task.unit),
-                    stop=stop,
-                    watch=report.finish,
-                )
-            else:
-                labels = np.array([task.labels[place] for place in attacked])
-                solutions = attack_and_prove(
-                    space,
-                    lambda some, which, searching: report.wrap(
-                        job.model.make_oracle(some, job.objective(labels[which].tolist()), searching, known[which])
-                    ),
-                    solver,
-                    tolerance=self.tolerance,
-                    seed=job.schedule.seed_of(task.unit),
-                    passes=job.asked.passes,
-                )
-            finished = finish(job, space, solutions, objective, [records[place] for place in attacked])
-            if job.asked.passes is not None:
-                finished = confirm(job, space, objective, finished)
-            for place, record in zip(attacked, finished, strict=True):
+            found = self._attack(task, spaces.take(attacked), attacked, [records[place] for place in attacked])
+            for place, record in zip(attacked, found, strict=True):
                 records[place] = record
         return [conclude(job, record) for record in records]
 
-    def space(self, task: Task) -> Space:
-        """The search space of a task's texts, under its budget."""
-        budget = self.job.budgets[task.unit.budget]
-        if self._space is None or self._numbers != task.numbers:
-            self._numbers = task.numbers
-            self._space = Space.of(task.texts, self.job.finder, share=budget.share, words=budget.words)
+    def _attack(self, task: Task, space: Space, places: list[int], records: list[Record]) -> list[Record]:
+        """Attack, and prove what can be proved. places: of the texts in the task. records: as far as they are known."""
+        job, known, seed = self.job, self._known, records[0].seed
+        solver = list(job.solvers.values())[task.unit.solver]
+        labels = np.array([record.label for record in records])
+        objective = job.objective(labels.tolist())
+        total = len(task.texts)
+        done, queries = total - len(places), 0
+
+        def add(more: int) -> None:
+            nonlocal queries
+            queries += more
+            self.inside(done, total, queries)
+
+        def finish(number: int, of: int) -> None:
+            nonlocal done
+            done = total - of + number
+            self.inside(done, total, queries)
+
+        def make_oracle(some: Space, which: Ints, searching: Solver) -> Oracle:
+            aim, scores = job.objective(labels[which].tolist()), known.scores[places][which]
+            return Reporting(job.model.make_oracle(some, aim, searching, scores), add)
+
+        if job.asked.passes is None or job.asked.to_the_end:
+            # Twice the tolerance, so that what the search finds is still beyond it when the string is asked.
+            goal = None if job.asked.to_the_end else 2 * self.tolerance
+            # The first answer about a text, and the last about the one that was found, belong to the limit.
+            first = int(known.forwards[places].max())
+            stop = Stop(forwards=None if job.max_queries is None else max(job.max_queries - first - 1, 1))
+            oracle = make_oracle(space, np.arange(len(space)), solver)
+            solutions = solve(space.batch, oracle, solver, goal=goal, seed=seed, stop=stop, watch=finish)
+        else:
+            solutions = attack_and_prove(
+                space, make_oracle, solver, tolerance=self.tolerance, seed=seed, passes=job.asked.passes
+            )
+        found = write_down(job, space, solutions, objective, records)
+        return found if job.asked.passes is None else confirm(space, job.victim, objective, found)
+
+    def _look(self, task: Task) -> None:
+        """Score the texts of a task and look up their candidates, unless they are those of the last task."""
+        if self._numbers != task.numbers:
+            began = time.perf_counter()
+            self._known = evaluate(self.job.victim, task.texts)
+            self._seconds = (time.perf_counter() - began) / max(len(task.texts), 1)
+            self._space, self._numbers = Space.of(task.texts, self.job.finder), task.numbers
+        else:  # what it remembers now would not be asked again
+            forwards = np.where(self.job.victim.remembers(task.texts), 0, self._known.forwards)
+            self._known = replace(self._known, forwards=forwards)
+
+    def _restrict(self, budget: Budget) -> Space:
+        """The search space of the last texts under a budget."""
         space = self._space.with_budgets(share=budget.share, words=budget.words)
         return space if budget.accept is None else space.restrict(float(budget.accept))
-
-
-class Report:
-    """How far a task is: the texts that are finished, of how many, and the queries so far."""
-
-    def __init__(self, inside: Inside | None, total: int, skipped: int) -> None:
-        self.inside, self.total, self.skipped = inside, total, skipped
-        self.done, self.queries = skipped, 0
-
-    def wrap(self, oracle: Oracle) -> Oracle:
-        """The oracle, reporting each call."""
-        return oracle if self.inside is None else Reporting(oracle, self.add)
-
-    def add(self, queries: int) -> None:
-        self.queries += queries
-        self._send()
-
-    def finish(self, done: int, of: int) -> None:
-        """So many of the attacked texts are finished."""
-        self.done = self.skipped + done
-        self._send()
-
-    def _send(self) -> None:
-        if self.inside is not None:
-            self.inside(self.done, self.total, self.queries)
-
-
-def is_attackable(job: Job, record: Record) -> bool:
-    """Whether the victim is right about a text, and not of the wanted class already."""
-    return record.status != "failed" and record.predicted == record.label and record.label != job.target
 
 
 def start_record(job: Job, task: Task, place: int, text: Words) -> Record:
@@ -183,10 +164,8 @@ def start_record(job: Job, task: Task, place: int, text: Words) -> Record:
 
 def fail_task(job: Job, task: Task, reason: str) -> list[Record]:
     """Records of texts that could not be attacked. Nothing is called here that may have been what failed."""
-    failed = [
-        replace(start_record(job, task, place, split(text)), error=reason) for place, text in enumerate(task.texts)
-    ]
-    return [conclude(job, record) for record in failed]
+    started = [start_record(job, task, place, split(text)) for place, text in enumerate(task.texts)]
+    return [conclude(job, replace(record, error=reason)) for record in started]
 
 
 def conclude(job: Job, record: Record) -> Record:
@@ -194,12 +173,11 @@ def conclude(job: Job, record: Record) -> Record:
     if job.asked.passes is None:
         return record
     verdict = judge_record(record)
-    return replace(
-        record, verdict=verdict, reason=explain_open(record, job.asked.passes) if verdict == "open" else None
-    )
+    reason = explain_open(record, job.asked.passes) if verdict == "open" else None
+    return replace(record, verdict=verdict, reason=reason)
 
 
-def finish(
+def write_down(
     job: Job, space: Space, solutions: Sequence[Solution], objective: Objective, records: Sequence[Record]
 ) -> list[Record]:
     """Write the texts that were found, ask about them as strings, and complete the records."""
@@ -211,7 +189,7 @@ def finish(
     margins = np.full(len(texts), np.nan)
     if answered.any():
         margins[answered] = objective.value(evaluation.scores[answered], np.flatnonzero(answered))
-    finished = []
+    vocabulary, finished = job.victim.capabilities.vocabulary, []
     for number, (found, record) in enumerate(zip(solutions, records, strict=True)):
         status = judge(job, space, number, found, margins[number], record.tolerance)
         changes = tuple(Change(**change) for change in space.changes(number, found.choice))
@@ -225,7 +203,7 @@ def finish(
                 changes=changes,
                 status=status,
                 tied=status not in SUCCESS and bool(abs(margins[number]) <= record.tolerance),
-                unknown_swaps=count_unknown(job.victim, changes),
+                unknown_swaps=sum(change.new not in vocabulary for change in changes) if vocabulary is not None else 0,
                 space=space.take([number]).hash,
                 forwards=record.forwards + found.forwards + int(evaluation.forwards[number]),
                 backwards=found.backwards,
@@ -238,27 +216,6 @@ def finish(
             )
         )
     return finished
-
-
-def confirm(job: Job, space: Space, objective: Objective, records: Sequence[Record]) -> list[Record]:
-    """The records without the proofs that some strings of their texts contradict."""
-    began = time.perf_counter()
-    radii = [record.radius or 0 for record in records]
-    flips, differs, forwards = reread(
-        space, job.victim, objective, radii, seed=records[0].seed, tolerance=records[0].tolerance
-    )
-    seconds = (time.perf_counter() - began) / len(records)
-    found = []
-    for number, record in enumerate(records):
-        asked = replace(record, forwards=record.forwards + int(forwards[number]), seconds=record.seconds + seconds)
-        if flips[number] or differs[number]:
-            asked = replace(asked, radius=None)
-        if not record.succeeded and differs[number]:
-            asked = replace(asked, status="unstable")
-        elif not record.succeeded and flips[number]:  # by no more than rounding errors, or its score would differ
-            asked = replace(asked, tied=True)
-        found.append(asked)
-    return found
 
 
 def judge(job: Job, space: Space, number: int, found: Solution, margin: float, tolerance: float) -> str:
@@ -297,12 +254,6 @@ def find_radius(found: Solution, status: str, budget: int) -> int | None:
         return 0  # so near to a tie that rounding errors decide, and the proof left no room for them
     below = min(found.below, found.changes) if found.reached else found.below
     return min(max(below - 1, 0), budget)
-
-
-def count_unknown(victim: Victim, changes: Sequence[Change]) -> int:
-    """How many of the words put in the victim does not know."""
-    words = victim.capabilities.vocabulary
-    return 0 if words is None else sum(change.new not in words for change in changes)
 
 
 def finite(value: float) -> float | None:

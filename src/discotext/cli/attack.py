@@ -135,8 +135,8 @@ def attack_all(
     victim: str, data: str, solvers: Sequence[str], options: dict[str, Any]
 ) -> tuple[Tally, list[Certificate], list[Record]]:
     """Attack, and return what came of it: the tally, certificates if they were asked for, and some flipped texts."""
-    from discotext.attacks.execution.executors import make_executor
     from discotext.attacks.preflight import is_network, preflight
+    from discotext.attacks.run import make_executor
     from discotext.support.extras import flush_denormals_globally
 
     # Mistakes in the command line are reported before anything slow begins.

@@ -69,7 +69,7 @@ def choose_one(given: Sequence[Any], name: str) -> Any:
 
 def print_outcome(look: Look, outcome: Outcome) -> None:
     """Print the text before and after, the scores, and what was tried."""
-    from discotext.attacks.explanation import explain_outcome
+    from discotext.attacks.one_text import explain_outcome
     from discotext.report.flipped import cut_pieces
 
     console = make_console()

@@ -45,9 +45,9 @@ def command(out: Path, data: tuple[str, ...], texts: int, seed: int, as_json: bo
 
     require("torch", extra="torch", reason="the paper's LSTM")
     flush_denormals_globally()
-    from discotext.attacks.execution.executors import make_executor
     from discotext.attacks.paper import make_table as make_rows
     from discotext.attacks.paper import reproduce
+    from discotext.attacks.run import make_executor
 
     console = make_console(stderr=True)
     with AttackProgress(console, 1) as progress:

@@ -87,15 +87,8 @@ def take_back(records: Sequence[Record], stable: bool | None = None) -> list[Rec
     """Records of one run, without their proofs if the victim contradicts itself. stable: whether it does not."""
     if not count_unstable(records) if stable is None else stable:
         return list(records)
-    return [
-        replace(
-            record,
-            radius=None,
-            verdict="open" if record.verdict == "robust" else record.verdict,
-            reason=CONTRADICTION if record.verdict == "robust" else record.reason,
-        )
-        for record in records
-    ]
+    open_: dict[str, Any] = {"verdict": "open", "reason": CONTRADICTION}
+    return [replace(one, radius=None, **(open_ if one.verdict == "robust" else {})) for one in records]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,18 +191,11 @@ def count_radii(records: Iterable[Record], budget: Budget) -> dict[int, int]:
 
 def make_certificates(settings: Mapping[str, Any], records: Sequence[Record]) -> list[Certificate]:
     """One for each budget that was asked for; empty if the run was not to prove anything."""
-    asked = settings.get("certify")
-    if not isinstance(asked, Mapping):
-        return []
-    found = []
-    for text in asked["budgets"]:
-        budget = Budget.parse(text)
-        mine = [
-            record
-            for record in records
-            if record.accept == budget.accept and (record.share is None) == (budget.share is None)
-        ]
-        found.append(make_certificate(settings, mine, budget, count_unstable(records)))
+    found, unstable = [], count_unstable(records)
+    for budget in map(Budget.parse, (settings.get("certify") or {"budgets": []})["budgets"]):
+        kind = budget.accept, budget.share is None
+        mine = [record for record in records if (record.accept, record.share is None) == kind]
+        found.append(make_certificate(settings, mine, budget, unstable))
     return found
 
 

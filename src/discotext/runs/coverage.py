@@ -7,8 +7,6 @@ sentences say which.
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,17 +14,17 @@ import numpy as np
 from discotext.runs.summary import SolverSummary, Summary, Tally
 from discotext.support.plain_text import percent
 from discotext.text.candidates import ACCEPT, SWITCHES, TOO_MANY
-from discotext.text.filters import STOP_WORDS, UnknownToVictim
+from discotext.text.filters import UnknownToVictim
 from discotext.text.words import split
 from discotext.victims.victim import Victim
 
 FEW_WORDS, FEW_TEXTS = 1 / 50, 1 / 4  # below these shares of what can change, an attack says little
 NEARLY_ALL = 0.95  # share of candidates; questions, which have many stop words and names, lose nine tenths as a rule
-SAMPLED = 200  # texts from which the language is guessed
-# Running English has a stop word in every second or third place, headlines in every fifth.
-ENGLISH = 0.1
-# Four letters in a row of Thai, Lao, Burmese, Khmer, Japanese or Chinese: more than most words have there.
-UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]{4}")
+NOTHING_FOUND = (
+    "the sources have nothing for these words; give synonym lists that have them (--synonyms), or try other sources "
+    "(--source)"
+)
+MOST = 3  # filters that are named
 
 
 def describe(summary: Summary) -> str | None:
@@ -58,70 +56,45 @@ def warn(summary: Summary, texts: Sequence[str], source: str = "") -> str | None
     if words < FEW_WORDS or able < FEW_TEXTS * n:
         return (
             f"only {100 * words:.2g} % of the words have candidates, and only {able:,} of {n:,} texts can change, "
-            f"which says little about the victim. The likely reason: {find_likely_reason(summary, texts, source)}"
+            "which says little about the victim; the sources and filters of the package are for English. The likely "
+            f"reason: {describe_refusals(summary, source) or NOTHING_FOUND}"
         )
     return describe_refusals(summary, source) if are_emptied(summary) else None
 
 
-def warn_of_classes(name: str, classes_only: bool) -> None:
-    """Warn of a victim that returns predicted classes, about which a search learns little."""
+def warn_of_victim(victim: Victim, classes_only: bool, texts: Sequence[str]) -> list[str]:
+    """Warnings of a victim that returns predicted classes, or that does not read the texts to their end."""
+    found = []
     if classes_only:
-        warnings.warn(
-            f"{name} returns predicted classes without scores: a search sees nothing until a class changes, so "
-            "that it finds less, and needs more queries; return scores if you can",
-            stacklevel=4,
+        found.append(
+            f"{victim.name} returns predicted classes without scores: a search sees nothing until a class changes, so "
+            "that it finds less, and needs more queries; return scores if you can"
         )
-
-
-def warn_of_truncation(victim: Victim, texts: Sequence[str]) -> None:
-    """Warn that a victim does not read texts to their end: to change what it does not read changes nothing."""
-    cut = sum(victim.truncates(texts))
-    if cut:
-        warnings.warn(
+    if cut := sum(victim.truncates(texts)):
+        found.append(
             f"{victim.name} reads only the beginning of {cut:,} of {len(texts):,} texts; words after that can change "
-            "nothing, and count as robust",
-            stacklevel=4,
+            "nothing, and count as robust"
         )
+    return found
 
 
-def warn_of_chance(summary: Summary, classes: int) -> str | None:
-    """A warning of a victim that does worse than guessing: most likely its classes are in another order."""
-    right = next(iter(summary.solvers.values())).original_accuracy
-    if right is None or right.high >= 1 / max(classes, 1):
-        return None
-    return (
-        f"the victim's accuracy is {100 * right:.1f} %, worse than random guessing; are its classes in the same order "
-        "as the data's? Run `discotext check` to find out"
-    )
-
-
-def warn_unstable(tally: Tally) -> str | None:
-    """A warning where the victim did not answer the same when asked again about a text."""
+def warn_of_figures(tally: Tally, texts: Sequence[str], source: str, classes: int) -> list[str]:
+    """Warnings of a finished run whose figures mean little. classes: how many the victim has."""
+    found = [said for summary in tally.summaries if (said := warn(summary, texts, source))]
+    right = next(iter(tally.summaries[0].solvers.values())).original_accuracy
+    if right is not None and right.high < 1 / max(classes, 1):
+        found.append(
+            f"the victim's accuracy is {100 * right:.1f} %, worse than random guessing; are its classes in the same "
+            "order as the data's? Run `discotext check` to find out"
+        )
     lines = tally.lines
     changed, asked = (len(np.unique(lines["id"][lines[which]])) for which in ("unstable", "tried"))
-    if not changed:
-        return None
-    return (
-        f"the victim answered differently when asked again on {changed:,} of {asked:,} texts; its figures cannot be "
-        "relied on (`discotext check` tests it; is dropout on, or does it answer at random?)"
-    )
-
-
-def find_likely_reason(summary: Summary, texts: Sequence[str], source: str = "") -> str:
-    """Why so little can change, and what has not been tried: a filter is named only if it has refused something."""
-    if has_no_spaces(texts):
-        return (
-            "the texts are in a script without spaces, of which a whole clause is taken for one word; languages that "
-            "are written so are not supported yet"
+    if changed:
+        found.append(
+            f"the victim answered differently when asked again on {changed:,} of {asked:,} texts; its figures cannot "
+            "be relied on (`discotext check` tests it; is dropout on, or does it answer at random?)"
         )
-    refusals = describe_refusals(summary, source)
-    more = "synonym lists that have these words (--synonyms)" if "list" in source else "synonym lists (--synonyms)"
-    if measure_english(texts) < ENGLISH:
-        return (
-            "the texts do not look English, and the sources, filters and tagger of the package are; give "
-            f"{more}{'' if refusals is None else f', and switch off the filters that do not apply: {refusals}'}"
-        )
-    return refusals or f"the sources have nothing for these words; give {more}, or try other sources (--source)"
+    return found
 
 
 def are_emptied(summary: Summary) -> bool:
@@ -139,17 +112,12 @@ def describe_refusals(summary: Summary, source: str = "") -> str | None:
     total = sum(refused.values())
     if not total:
         return None
-    ordered = sorted(refused.items(), key=lambda pair: -pair[1])
-    # Those that make up nine tenths together; the others would change little.
-    main = [pair for number, pair in enumerate(ordered) if sum(count for _, count in ordered[:number]) < 0.9 * total]
+    main = sorted(refused.items(), key=lambda pair: -pair[1])[:MOST]
     names = [name for name, _ in main]
+    listed = ", ".join(f"{name} {count:,}" for name, count in main)
     from_source = f" of the source {source}" if source else ""
     proposed = summary.candidates + total + summary.refused.get(TOO_MANY, 0)
-    if len(main) == 1:
-        said = f"the filter {names[0]} refused {main[0][1]:,} of {proposed:,} candidates{from_source}"
-    else:
-        listed = ", ".join(f"{name} {count:,}" for name, count in main)
-        said = f"the filters refused {total:,} of {proposed:,} candidates{from_source}: {listed}"
+    said = f"filters refused {total:,} of {proposed:,} candidates{from_source}: {listed}"
     ways = ["lower --accept"] if ACCEPT in names else []
     if UnknownToVictim.name in names:
         ways.append("propose words that the victim knows")
@@ -157,26 +125,6 @@ def describe_refusals(summary: Summary, source: str = "") -> str | None:
         ways.append(f"to switch off: {' '.join(switches)}")
     ways.append("in Python, choose the `filters` of Candidates")
     return f"{said} ({'; '.join(ways)})"
-
-
-def measure_english(texts: Sequence[str]) -> float:
-    """The share of words that are English stop words, in the first texts; 1 where there are no words.
-
-    >>> measure_english(["The film is a bore"]), measure_english(["Der Film ist langweilig"])
-    (0.6, 0.0)
-    """
-    words = [word.lower() for text in texts[:SAMPLED] for word in split(text).words]
-    return sum(word in STOP_WORDS for word in words) / len(words) if words else 1.0
-
-
-def has_no_spaces(texts: Sequence[str]) -> bool:
-    """Whether most words of the first texts are long, and of a script in which words are not separated.
-
-    >>> has_no_spaces(["这部电影非常精彩"]), has_no_spaces(["이 영화는 재미있다"])
-    (True, False)
-    """
-    words = [word for text in texts[:SAMPLED] for word in split(text).words]
-    return 2 * sum(UNSPACED.search(word) is not None for word in words) > len(words)
 
 
 def describe_solver(row: SolverSummary) -> list[str]:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from discotext.runs.certificate import Certificate, make_certificates, take_back
-from discotext.runs.record import Record, check_value
+from discotext.runs.record import LARGEST, Record
 from discotext.runs.summary import Summary, list_classes, summarise_run
 from discotext.support.files import describe_write_error, write_atomically
 from discotext.support.plain_text import describe_os_error, shorten
@@ -40,10 +40,6 @@ from discotext.support.plain_text import describe_os_error, shorten
 SETTINGS, RECORDS, SURROGATE = "settings.json", "records.jsonl", "surrogate.npz"
 CHECKSUM = "sha256-16"  # the kind of checksum that settings name: the first 16 digits of a SHA-256
 CHECKED = re.compile(rb', "check": "([0-9a-f]{16})"\}\n\Z')
-KEYS = {
-    "version": str, "victim": str, "labels": list, "data": str, "n": int, "solvers": dict, "budgets": list,
-    "seed": int, "chunk": int, "shard": str,
-}  # fmt: skip
 LEVEL = r"[01]|0\.[0-9]{1,99}|[0-9]E-[0-9]{1,9}"
 SHARE = r"[01]|[01]?\.[0-9]{1,99}|[0-9](\.[0-9]{1,99})?e-[0-9]{1,18}"
 BUDGET = re.compile(rf"([0-9]{{1,18}} words|{SHARE})(, accept ({LEVEL}))?")
@@ -93,16 +89,13 @@ class RunFolder:
                 checked = {**settings, "check": settings_checksum(settings)}
                 write_atomically(self.path / SETTINGS, json.dumps(checked, indent=2, ensure_ascii=False) + "\n")
         except BaseException:
-            self.close()
+            self.file.close()
             raise
 
     def __enter__(self) -> RunFolder:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         self.file.close()
 
     def _match_settings(self, settings: dict[str, Any]) -> None:
@@ -119,10 +112,6 @@ class RunFolder:
             was, now = (shorten(json.dumps(one.get(differ[0]), ensure_ascii=False), 60) for one in (before, settings))
             said = f"other settings: {differ[0]} was {was} and is now {now}"
         raise ValueError(f"{self.path} holds a run with {said}; choose another folder, or remove this one")
-
-    def is_empty(self) -> bool:
-        """Whether nothing has been written yet."""
-        return self.records_path.stat().st_size == 0
 
     def cut(self, lines: int) -> None:
         """Keep the first lines, which have been read and checked, and cut off what follows them."""
@@ -240,54 +229,48 @@ def read_settings(path: str | Path) -> dict[str, Any]:
 def load_settings(path: str | Path) -> dict[str, Any]:
     """The settings of the run in a folder, checked."""
     settings = read_settings(path)
-    if trouble := _check_types(settings) or _check_settings(settings):
+    wrong = next((key for key, good in _check_settings(settings).items() if not good), None)
+    if wrong is not None:
+        trouble = f"{wrong!r} is {str(settings[wrong])[:40]!r}" if wrong in settings else f"there is no {wrong!r}"
         where = Path(path) / SETTINGS
         raise ValueError(f"{where} is not the settings of a run: {trouble}; give a folder that --out made")
     return settings
 
 
-def _check_types(settings: dict[str, Any]) -> str | None:
-    """What is wrong with the types of settings."""
-    for key, kind in KEYS.items():
-        if key not in settings:
-            return f"there is no {key!r}"
-        if kind in (list, dict):
-            if not isinstance(settings[key], kind):
-                return f"{key!r} is {str(settings[key])[:40]!r}"
-        elif trouble := check_value(key, settings[key], kind.__name__):
-            return trouble
-    return None
+def _check_settings(settings: dict[str, Any]) -> dict[str, bool]:
+    """Whether each setting is what it must be."""
 
+    def is_text(key: str) -> bool:
+        return isinstance(settings.get(key), str)
 
-def _check_settings(settings: dict[str, Any]) -> str | None:
-    """What is wrong with settings whose types are right."""
-    classes, target, proof = len(settings["labels"]), settings.get("target"), settings.get("certify")
-    if empty := next((key for key in ("labels", "solvers", "budgets") if not settings[key]), None):
-        return f"{empty!r} is empty"
-    for budget in settings["budgets"]:
-        if not _is_budget(budget) or settings["budgets"].count(budget) > 1:
-            return f"a budget is {str(budget)[:40]!r}"
-    if settings["chunk"] < 1 or not SHARD.fullmatch(settings["shard"]):
-        return f"'chunk' is {settings['chunk']} and 'shard' {settings['shard'][:40]!r}"
-    sound = {
-        "classes": "classes" not in settings or len(settings["classes"] or ()) == classes,
-        "certify": proof is None or _is_proof(proof),
-        "target": target is None or (isinstance(target, int) and 0 <= target < classes),
+    def is_whole(value: Any, least: int, limit: int) -> bool:
+        return type(value) is int and least <= value < limit
+
+    labels, solvers, proof = settings.get("labels"), settings.get("solvers"), settings.get("certify")
+    called = settings.get("classes", labels)  # what the data calls the classes
+    classes = len(labels) if isinstance(labels, list) else 0
+    candidates, surrogate = (settings.get(key, {}) for key in ("candidates", "surrogate"))
+    return {
+        **{key: is_text(key) for key in ("version", "victim", "data")},
+        "labels": classes > 0,
+        "classes": isinstance(called, list) and len(called) == classes,
+        "solvers": isinstance(solvers, dict) and bool(solvers),
+        "budgets": _are_budgets(settings.get("budgets")),
+        "n": is_whole(settings.get("n"), 0, LARGEST),
+        "seed": is_whole(settings.get("seed"), 0, LARGEST),
+        "chunk": is_whole(settings.get("chunk"), 1, LARGEST),
+        "shard": is_text("shard") and SHARD.fullmatch(settings["shard"]) is not None,
+        "target": settings.get("target") is None or is_whole(settings["target"], 0, classes),
+        "candidates": isinstance(candidates, dict) and isinstance(candidates.get("accept"), int | float | None),
+        "surrogate": isinstance(surrogate, dict) and isinstance(surrogate.get("queries"), int | None),
+        "certify": proof is None
+        or (isinstance(proof, dict) and isinstance(proof.get("passes"), int) and _are_budgets(proof.get("budgets"))),
     }
-    wrong = next((key for key, good in sound.items() if not good), None)
-    return None if wrong is None else f"{wrong!r} is {str(settings[wrong])[:40]!r}"
 
 
-def _is_budget(given: Any) -> bool:
-    return isinstance(given, str) and BUDGET.fullmatch(given) is not None
-
-
-def _is_proof(given: Any) -> bool:
-    """Whether this says how much was to be spent on proofs, and under which budgets."""
-    if not isinstance(given, dict) or not isinstance(given.get("passes"), int):
-        return False
-    budgets = given.get("budgets")
-    return isinstance(budgets, list) and bool(budgets) and all(map(_is_budget, budgets))
+def _are_budgets(given: Any) -> bool:
+    texts = isinstance(given, list) and all(isinstance(one, str) and BUDGET.fullmatch(one) for one in given)
+    return texts and 0 < len(given) == len(set(given))
 
 
 def count_expected(settings: dict[str, Any]) -> int:
@@ -334,9 +317,7 @@ def _refuse_constant(name: str) -> None:
 def _describe_json_error(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start + 1} is not UTF-8"
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.pos + 1}"
-    return str(error)
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def read_records(path: str | Path, settings: dict[str, Any]) -> Iterator[Record]:

@@ -7,7 +7,7 @@ robust; McNemar's exact test is about the others. The difference of the accuraci
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,10 +34,8 @@ class Contingency:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Contingency:
-        counts = [0, 0, 0, 0]
-        for one, other in pairs:
-            counts[2 * (not one) + (not other)] += 1
-        return cls(*counts)
+        count = Counter(pairs)
+        return cls(count[True, True], count[True, False], count[False, True], count[False, False])
 
     @property
     def n(self) -> int:
@@ -185,9 +183,7 @@ def pair_runs(first: Run, second: Run, names: tuple[str, str] = ("A", "B")) -> P
     if targets[0] != targets[1]:
         said = [f"{name} attacks into {one or 'any wrong class'}" for name, one in zip(names, targets, strict=True)]
         raise ValueError(f"{' and '.join(said)}; compare runs with the same target")
-    # Budgets are the same however they are written.
-    budgets = [{_normalise(budget): budget for budget in run.settings["budgets"]} for run in runs]
-    shared = [budget for budget in budgets[0] if budget in budgets[1]]
+    shared = [budget for budget in first.settings["budgets"] if budget in second.settings["budgets"]]
     if not shared:
         said = [f"{name} has {', '.join(run.settings['budgets'])}" for name, run in zip(names, runs, strict=True)]
         raise ValueError(f"the runs have no budget in common: {'; '.join(said)}; attack both under the same budget")
@@ -202,10 +198,10 @@ def pair_runs(first: Run, second: Run, names: tuple[str, str] = ("A", "B")) -> P
     attacks: list[PairedAttack] = []
     for budget in shared:
         for solver in solvers or [ALL_SOLVERS]:
-            rows = [_by_text(run, known[budget], solver) for run, known in zip(runs, budgets, strict=True)]
+            rows = [_by_text(run, budget, solver) for run in runs]
             pairs = [(rows[0][one], rows[1][other]) for one, other in matched if one in rows[0] and other in rows[1]]
             if pairs:
-                attacks.append(PairedAttack(Budget.parse(budgets[0][budget]), solver, pairs))
+                attacks.append(PairedAttack(Budget.parse(budget), solver, pairs))
     if not attacks:
         raise ValueError(f"{both} have no finished text in common yet; finish both runs first")
     right = [{row.id: row.predicted == row.label for row in run.records} for run in runs]
@@ -249,11 +245,6 @@ def _by_text(run: Run, budget: str, solver: str) -> dict[int, Record]:
         if mine and (row.id not in found or (row.succeeded and not found[row.id].succeeded)):
             found[row.id] = row
     return found
-
-
-def _normalise(budget: str) -> tuple[bool, float, float | None]:
-    parsed = Budget.parse(budget)
-    return parsed.words is None, float(parsed.value), None if parsed.accept is None else float(parsed.accept)
 
 
 def list_differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:

@@ -180,10 +180,9 @@ class Record:
         known["changes"] = tuple(Change(**decode(Change, change, "a change")) for change in known["changes"])
         if not all(isinstance(count, int) and 0 <= count < LARGEST for count in known.get("refused", {}).values()):
             raise ValueError("'refused' holds something that is not a count")
-        # Every line has strings of its own; one of each is enough.
-        known |= {
-            key: intern(known[key]) for key in ("solver", "status", "share", "accept") if known.get(key) is not None
-        }
+        for key in ("solver", "status", "share", "accept"):  # every line has its own strings; one of each is enough
+            if known.get(key) is not None:
+                known[key] = intern(known[key])
         return cls(**known)
 
 
@@ -228,14 +227,12 @@ def check_value(name: str, value: Any, annotation: str) -> str | None:
 
 def column_type(name: str) -> str:
     """The type of a field's column in a table."""
-    types = {one.name: str(one.type) for one in fields(Record)}
-    return COLUMN_TYPES[types[name].removesuffix(" | None")]
+    return COLUMN_TYPES[str(Record.__annotations__[name]).removesuffix(" | None")]
 
 
-def _list_fields(cls: Any) -> list[tuple[str, str, bool]]:
-    """The name of each field, its annotation, and whether it must be there."""
-    return [(one.name, str(one.type), one.default is MISSING and one.default_factory is MISSING) for one in fields(cls)]
-
-
-FIELDS: dict[Callable[..., Any], list[tuple[str, str, bool]]] = {cls: _list_fields(cls) for cls in (Record, Change)}
+# The name of each field, its annotation, and whether it must be there.
+FIELDS: dict[Callable[..., Any], list[tuple[str, str, bool]]] = {
+    cls: [(one.name, str(one.type), one.default is MISSING and one.default_factory is MISSING) for one in fields(cls)]
+    for cls in (Record, Change)
+}
 RECORD_KEYS, CHANGE_KEYS = ([name for name, _, _ in FIELDS[cls]] for cls in (Record, Change))

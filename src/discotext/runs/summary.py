@@ -127,9 +127,8 @@ class SolverSummary:
     def sentence(self) -> str:
         """The figures in a line."""
         after = f"{percent(self.adversarial_accuracy)} ({interval(self.adversarial_accuracy)})"
-        return (
-            f"accuracy {percent(self.original_accuracy)} → {after}, {percent(self.success_rate)} of attacks succeeded"
-        )
+        success = f"{percent(self.success_rate)} of attacks succeeded"
+        return f"accuracy {percent(self.original_accuracy)} → {after}, {success}"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -180,11 +179,6 @@ class Summary:
         return found | {"solvers": {name: figures.as_dict() for name, figures in self.solvers.items()}}
 
 
-def predict_after(row: Record) -> int | None:
-    """The class after the attack. Where the victim failed, nothing is known to have changed; a tie is no flip."""
-    return row.predicted if row.status == "failed" or row.tied else row.adversarial_predicted
-
-
 # What figures are made of, each with its type and how it is read from a record: some hundred bytes, where a record has
 # two thousand. Names that were read from a file are new strings in every record; one of each is enough.
 LINE: dict[str, tuple[Any, Callable[[Record], Any]]] = {
@@ -208,7 +202,11 @@ LINE: dict[str, tuple[Any, Callable[[Record], Any]]] = {
     "accepted": (np.float64, lambda row: sum(change.accept or 0.0 for change in row.changes)),
     "all_accepted": (np.float64, lambda row: np.nan if row.all_accepted is None else row.all_accepted),
     "right_before": (np.bool_, lambda row: row.predicted == row.label),
-    "right_after": (np.bool_, lambda row: predict_after(row) == row.label),
+    # Where the victim failed, nothing is known to have changed; a tie is no flip.
+    "right_after": (
+        np.bool_,
+        lambda row: row.label == (row.predicted if row.status == "failed" or row.tied else row.adversarial_predicted),
+    ),
     "tried": (np.bool_, lambda row: row.attacked),
     "won": (np.bool_, lambda row: row.attacked and row.succeeded),
     "proved": (np.bool_, lambda row: row.attacked and (row.succeeded or row.status == "impossible")),
@@ -289,7 +287,7 @@ class Tally:
             refused=dict(refused.most_common()),
             solvers={name: summarise_lines(rows, settings["seed"] + number) for name, rows in by_solver.items()},
             queries=int(mine["forwards"].sum()),
-            surrogate_queries=_find_surrogate_queries(settings),
+            surrogate_queries=settings.get("surrogate", {}).get("queries"),
             version=settings["version"],
             accept=find_accept(settings, budget),
             **name_classes(settings),
@@ -322,20 +320,10 @@ def name_classes(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"labels": labels, "target": None if target is None else labels[target]}
 
 
-def _find_surrogate_queries(settings: Mapping[str, Any]) -> int | None:
-    """What it took to learn a surrogate; None if there was none."""
-    found = settings.get("surrogate")
-    return found.get("queries") if isinstance(found, Mapping) else None
-
-
 def find_accept(settings: Mapping[str, Any], budget: str) -> float | None:
     """The probability that each swap must have under a budget; None where nothing estimates it."""
-    given = Budget.parse(budget).accept
-    if given is not None:
-        return float(given)
-    candidates = settings.get("candidates")
-    found = candidates.get("accept") if isinstance(candidates, Mapping) else None
-    return float(found) if isinstance(found, int | float) else None
+    found = Budget.parse(budget).accept or settings.get("candidates", {}).get("accept")
+    return None if found is None else float(found)
 
 
 def summarise_run(settings: Mapping[str, Any], records: Iterable[Record]) -> list[Summary]:

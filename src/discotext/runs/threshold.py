@@ -31,13 +31,12 @@ class Check:
         if row.adversarial_accuracy is None:
             return "there are no records, so nothing is known of the accuracy under attack"
         if 2 * row.failed > n:
-            return f"the victim failed on {row.failed:,} of {n:,} texts, so the accuracy under attack says nothing"
-        if row.unstable > UNSTABLE * max(row.attacked, 1):
-            return (
-                f"the victim answered differently when asked again on {row.unstable:,} of {row.attacked:,} texts, so "
-                "the accuracy under attack says nothing"
-            )
-        return None
+            why = f"the victim failed on {row.failed:,} of {n:,} texts"
+        elif row.unstable > UNSTABLE * max(row.attacked, 1):
+            why = f"the victim answered differently when asked again on {row.unstable:,} of {row.attacked:,} texts"
+        else:
+            return None
+        return f"{why}, so the accuracy under attack says nothing"
 
     @property
     def passed(self) -> bool:
@@ -52,13 +51,7 @@ class Check:
         return f"{self.solver}, at most {describe_budget(self.summary.budget)} changed{accept}"
 
     def __str__(self) -> str:
-        """The figures in a sentence.
-
-        >>> from discotext.runs.summary import Tally
-        >>> settings = {"victim": "v", "data": "d", "seed": 0, "solvers": ["greedy"], "budgets": ["0.2"], "version": ""}
-        >>> print(Check(Tally(settings).summaries[0], "greedy", at_least=0.65))
-        there are no records, so nothing is known of the accuracy under attack
-        """
+        """The figures in a sentence."""
         found = self.figures.adversarial_accuracy
         if self.trouble is not None or found is None:
             return str(self.trouble)

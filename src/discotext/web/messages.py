@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discotext.attacks.explanation import explain_outcome, explain_proof
 from discotext.attacks.observation import Step
-from discotext.attacks.one_text import Look, Outcome
+from discotext.attacks.one_text import Look, Outcome, explain_outcome, explain_proof
 from discotext.runs.record import Change
 from discotext.solvers import SOLVERS
 from discotext.text.words import split

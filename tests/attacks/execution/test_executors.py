@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from discotext.attacks import Processes, RayExecutor, Serial
-from discotext.attacks.execution.executors import make_executor
-from discotext.attacks.run import run
+from discotext.attacks.run import make_executor, run
 from discotext.runs.folder import read_lines
 from tests.attacks.execution.conftest import TEXTS, as_job, at_work, attacked
 from tests.conftest import stop_after, untimed

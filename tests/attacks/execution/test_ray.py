@@ -6,9 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -128,14 +126,6 @@ def test_an_address_where_nobody_answers_is_told(address, error, named, monkeypa
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:2")
     with pytest.raises(error, match=named):
         RayExecutor(address).preflight()
-
-
-def test_an_address_where_something_else_answers_is_told():
-    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(ConnectionError, match=f"{server.server_port} is not Ray"):
-            RayExecutor(f"127.0.0.1:{server.server_port}").preflight()
-        server.shutdown()
 
 
 def test_a_cluster_with_another_ray_is_told(victim, cluster, monkeypatch):

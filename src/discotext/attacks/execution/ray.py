@@ -7,7 +7,6 @@ with their task. Records are written by the driver alone, so that nothing is wri
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import re
@@ -35,8 +34,6 @@ HINT = (
     f"{LOCAL} starts Ray on this machine, and a cluster listens on 6379 to its own machines and on 10001 (as "
     "ray://HOST:10001) to others"
 )
-# How an HTTP/2 client, as Ray's is, begins; the server then sends its settings, a frame of type 4.
-HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
 @dataclass(frozen=True)
@@ -118,40 +115,19 @@ def check_address(address: str) -> None:
     Ray itself waits two minutes for an answer, and ends the process if there is none.
     """
     if address == "auto":
-        address = resolve_auto()
+        address = os.environ.get("RAY_ADDRESS", "auto")  # which may be left over from a cluster that has gone
         if address in ("auto", LOCAL):
-            return  # there is none, and Ray will say so at once
+            return  # there is none, or Ray will find it
     found = ADDRESS.fullmatch(address)
     if found is None or not 0 < int(found["port"]) < 65536:
         raise ValueError(
             f"the address of Ray is {address!r}; expected '{LOCAL}', 'auto', 'HOST:6379' or 'ray://HOST:10001'"
         )
     try:
-        connection = socket.create_connection((found["host"].strip("[]"), int(found["port"])), PATIENCE)
+        socket.create_connection((found["host"].strip("[]"), int(found["port"])), PATIENCE).close()
     except OSError as error:
         reason = describe_os_error(error)
         raise ConnectionError(f"no Ray cluster answers at {address} ({reason}); is it running? {HINT}") from None
-    with connection:
-        if os.environ.get("RAY_USE_TLS", "0") in ("0", "") and not speaks_http2(connection):
-            raise ConnectionError(f"what answers at {address} is not Ray; {HINT}")
-
-
-def resolve_auto() -> str:
-    """The address that Ray would use, which may be left over from a cluster that has gone."""
-    found = os.environ.get("RAY_ADDRESS")
-    with suppress(Exception):  # a private function of Ray's, which raises where there is no cluster
-        services = importlib.import_module("ray._private.services")
-        found = found or services.get_ray_address_from_environment("auto", None)
-    return found or "auto"
-
-
-def speaks_http2(connection: socket.socket) -> bool:
-    try:
-        connection.settimeout(PATIENCE)
-        connection.sendall(HELLO)
-        return connection.recv(9)[3:4] == b"\4"
-    except OSError:
-        return False
 
 
 @contextmanager
@@ -239,14 +215,12 @@ class RayWorker:
             self.stop()
             # Where a machine has gone, its actors are unavailable, or their answers lost, before Ray is sure of it.
             gone = isinstance(error, errors.ActorUnavailableError | errors.ObjectLostError)
-            gone = gone or "node has died" in str(error) or self._is_node_gone()
+            gone = gone or "node has died" in str(error)
+            gone = gone or any(node["NodeID"] == self.node and not node["Alive"] for node in self.ray.nodes())
             return Lost(summarise_error(error), blameless=gone)
         if isinstance(answer, Ready):
             self.node = answer.machine
         return answer
-
-    def _is_node_gone(self) -> bool:
-        return any(node["NodeID"] == self.node and not node["Alive"] for node in self.ray.nodes())
 
     def stop(self) -> None:
         with suppress(Exception):  # it may be gone already
@@ -260,9 +234,9 @@ def summarise_error(error: Exception) -> str:
     'It was killed by 9'
     """
     answer = " ".join(str(error).split())
-    for mark in ("Worker exit detail: ", "died because "):
-        if mark in answer:
-            return answer.partition(mark)[2].partition(". ")[0].rstrip(".")
+    _, mark, exit_detail = answer.partition("Worker exit detail: ")
+    if mark:
+        return exit_detail.partition(". ")[0].rstrip(".")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error: " in line), lines[0] if lines else type(error).__name__)
 

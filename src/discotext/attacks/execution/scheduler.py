@@ -12,6 +12,7 @@ A worker that cannot be started is left out, with a warning, as long as others c
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections import deque
@@ -59,35 +60,27 @@ Answer = Ready | Lost | Exception | list[Record] | list[Reply]
 
 
 class WorkerHandle(Protocol):
-    """The scheduler's end of a worker, which does one task at a time. Its first answer is `Ready`, or why not."""
+    """The scheduler's end of a worker, which does one task at a time. Its first answer is `Ready`, or why not.
+
+    update: send it what has been found out since it got the job. answer: called when `WorkerPool.wait` names it.
+    """
 
     def assign(self, task: Work) -> None: ...
-
-    def update(self, findings: Mapping[str, Any]) -> None:
-        """Send it what has been found out since it got the job."""
-        ...
-
-    def answer(self) -> Answer:
-        """What it answered; called when `WorkerPool.wait` says that there is an answer."""
-        ...
-
+    def update(self, findings: Mapping[str, Any]) -> None: ...
+    def answer(self) -> Answer: ...
     def stop(self) -> None: ...
 
 
 class WorkerPool(Protocol):
-    """Starts workers, and waits for their answers."""
+    """Starts workers, and waits for their answers.
 
-    def pack(self, job: Job) -> None:
-        """Prepare the job that workers are started with from now on."""
-        ...
+    pack: prepare the job that workers are started with from now on. start: a worker, by its number in the pool.
+    wait: the workers that have an answer, as soon as one has; none when the time is up.
+    """
 
-    def start(self, place: int) -> WorkerHandle:
-        """Start a worker. place: its number among the workers of the pool."""
-        ...
-
-    def wait(self, workers: Sequence[Any], seconds: float) -> Sequence[Any]:
-        """The workers that have an answer, as soon as one has; none when the time is up."""
-        ...
+    def pack(self, job: Job) -> None: ...
+    def start(self, place: int) -> WorkerHandle: ...
+    def wait(self, workers: Sequence[Any], seconds: float) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -131,24 +124,24 @@ class WorkQueue:
         if self.again:
             return self.again.popleft()
         while self.next < min(self.size, self.turn + self.ahead):
-            whole = self.make(self.next)
-            assignment = Assignment(self.next, whole)
-            self.numbers[self.next] = whole.numbers
-            self.next += 1
-            for place, text in enumerate(whole.texts):
+            whole, place = self.make(self.next), self.next
+            self.numbers[place], self.next = whole.numbers, place + 1
+            left = []
+            for at, text in enumerate(whole.texts):
                 if text in self.given_up:
-                    self._keep(assignment, self.fail(whole.take([place]), self.given_up[text]))
-            left = [place for place, text in enumerate(whole.texts) if text not in self.given_up]
+                    self._keep(place, self.fail(whole.take([at]), self.given_up[text]))
+                else:
+                    left.append(at)
             if left:
-                return replace(assignment, task=whole.take(left)) if len(left) < len(whole.texts) else assignment
+                return Assignment(place, whole.take(left))
         return None
 
     def finish(self, assignment: Assignment, found: Sequence[Found]) -> None:
         self.bad = 0
-        self._keep(assignment, found)
+        self._keep(assignment.place, found)
 
-    def _keep(self, assignment: Assignment, found: Sequence[Found]) -> None:
-        self.done.setdefault(assignment.place, {}).update({one.id: one for one in found})
+    def _keep(self, place: int, found: Sequence[Found]) -> None:
+        self.done.setdefault(place, {}).update({one.id: one for one in found})
 
     def lost(self, assignment: Assignment, how: Lost) -> None:
         """The worker died: the same again, in the end in halves."""
@@ -177,7 +170,7 @@ class WorkQueue:
             )
         if isinstance(task, Question):  # a question is the text itself; an attack may fail where another would not
             self.given_up[task.texts[0]] = why
-        self._keep(assignment, self.fail(task, why))
+        self._keep(assignment.place, self.fail(task, why))
 
     def pop_finished(self) -> Iterator[list[Any]]:
         """What is found of finished tasks, in order, up to the first that is not finished."""
@@ -223,7 +216,8 @@ class Crew:
     """
 
     def __init__(self, pool: WorkerPool, count: int, job: Job, limit: float | None, notify: Notify) -> None:
-        self.pool, self.count, self.job, self.limit, self.notify = pool, count, job, limit, notify
+        self.pool, self.count, self.job, self.notify = pool, count, job, notify
+        self.limit = math.inf if limit is None else limit
         self.slots: list[Slot] = []
         self.first: Question | None = None
         self.given_up: dict[str, str] = {}  # texts, and why
@@ -278,9 +272,15 @@ class Crew:
         ]
         while True:
             for slot in slots:
-                if slot.free and (assignment := self._choose(slot, queue)) is not None:
-                    slot.assignment, slot.since = assignment, clock()
-                    slot.worker.assign(assignment.task)
+                if not slot.free:
+                    continue
+                if self.first is not None and not slot.settled:
+                    slot.assignment = Assignment(SETTLING, self.first)
+                else:
+                    slot.assignment = queue.take()
+                if slot.assignment is not None:
+                    slot.since = clock()
+                    slot.worker.assign(slot.assignment.task)
             yield from queue.pop_finished()
             if queue.over:
                 return
@@ -315,12 +315,6 @@ class Crew:
     def _restart(self, slot: Slot) -> None:
         self.slots[self.slots.index(slot)] = Slot(slot.place, self.pool.start(slot.place))
 
-    def _choose(self, slot: Slot, queue: WorkQueue) -> Assignment | None:
-        """What a free worker does next."""
-        if self.first is not None and not slot.settled:
-            return Assignment(SETTLING, self.first)
-        return queue.take()
-
     def _lose(self, slot: Slot, assignment: Assignment | None, how: Lost, queue: WorkQueue) -> None:
         """A worker has died: its task is done again, and another takes its place."""
         if assignment is not None and assignment.place != SETTLING:
@@ -343,17 +337,17 @@ class Crew:
         self.failed_starts = 0
 
 
-def wait_for_answers(pool: WorkerPool, slots: Sequence[Slot], limit: float | None) -> list[Slot]:
+def wait_for_answers(pool: WorkerPool, slots: Sequence[Slot], limit: float) -> list[Slot]:
     """Slots whose workers have an answer; waits no longer than until the first time limit."""
     awaited = {id(slot.worker): slot for slot in slots if not slot.free}
-    ends = [slot.since + limit for slot in slots if slot.assignment is not None and limit is not None]
+    ends = [slot.since + limit for slot in slots if slot.assignment is not None]
     seconds = min([WAIT, *(end - clock() for end in ends)])
     return [awaited[id(one)] for one in pool.wait([slot.worker for slot in awaited.values()], max(0.0, seconds))]
 
 
-def find_overdue(slots: Sequence[Slot], limit: float | None) -> list[Slot]:
+def find_overdue(slots: Sequence[Slot], limit: float) -> list[Slot]:
     now = clock()
-    return [slot for slot in slots if limit is not None and slot.assignment is not None and now - slot.since > limit]
+    return [slot for slot in slots if slot.assignment is not None and now - slot.since > limit]
 
 
 def describe_workers(slots: Sequence[Slot]) -> str:
