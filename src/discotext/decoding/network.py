@@ -121,10 +121,7 @@ class Network:
         """The words of a choice, each with what stands before it. Phrases are split."""
         found: list[Token] = []
         for position, alternative in self.path(choice):
-            before = self.gap(position if found else 0)
-            for word in alternative.word.split():
-                found.append(Token(before, word))
-                before = " "
+            found += make_tokens(self.gap(position if found else 0), alternative.word.split())
         return found
 
     def gap(self, position: int) -> str:
@@ -135,6 +132,11 @@ class Network:
         """The text of a choice."""
         end = self.gaps[-1] if self.gaps is not None else ""
         return "".join(token.before + token.word for token in self.tokens(choice)) + end
+
+
+def make_tokens(before: str, words: Sequence[str]) -> list[Token]:
+    """The tokens of a phrase. before: What stands before its first word."""
+    return [Token(" " if number else before, word) for number, word in enumerate(words)]
 
 
 def check_position(position: int, alternatives: Sequence[Alternative], size: int) -> None:
