@@ -152,7 +152,7 @@ def long(folder, monkeypatch):
     (folder / "nets.jsonl").write_text("\n".join(map(json.dumps, nets)))
     (folder / "code.txt").write_text("my siter was good\n```\nmy siter\n\nmy siter\n```\n" + "my siter was good\n" * 4)
     (folder / "pairs.tsv").write_text("siter\tsister\n")
-    for name, value in {"AT_ONCE": 1, "LINES_PER_SAVE": 1}.items():
+    for name, value in {"AT_ONCE": 1, "SECONDS_PER_SAVE": 0}.items():
         monkeypatch.setattr(f"discotext.cli.decode.{name}", value)
     monkeypatch.setattr("discotext.decoding.corrector.WORDS_AT_ONCE", 1)
     return folder

@@ -21,7 +21,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -226,9 +225,10 @@ class PathSolver(Solver):
         found: list[NBest] = []
         for part, rows, history, _ in self._run(self._prepare(batch, oracle, np.arange(len(batch)), None, count)):
             best = best_of_groups(rows.problems, rows.scores, rows.used, count)
-            choices, cuts = history.read(best), np.searchsorted(rows.problems[best], [*part, part[-1] + 1])
-            for index, (first, last) in zip(part.tolist(), pairwise(cuts.tolist()), strict=True):
-                found.append(NBest(choices[first:last, : batch.sizes[index]], rows.scores[best[first:last]]))
+            choices = history.read(best)
+            for index in part.tolist():
+                mine = rows.problems[best] == index
+                found.append(NBest(choices[mine, : batch.sizes[index]], rows.scores[best[mine]]))
         return found
 
     def _prepare(self, batch: Batch, oracle: Oracle, numbers: Ints, goal: float | None, count: int) -> PathSearch:

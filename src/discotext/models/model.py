@@ -155,18 +155,27 @@ def make_windows(words: Ints, lengths: Ints, order: int, begin: int, end: int) -
     >>> contexts.tolist(), words.tolist(), owners.tolist()
     ([[0, 0], [0, 5], [5, 6]], [5, 6, 1], [0, 0, 0])
     """
-    pad = order - 1
+    padded, starts = pad_sentences(words, lengths, order - 1, begin, end)
     owners = np.repeat(np.arange(len(lengths)), lengths + 1)
-    # Each sentence as `pad` starts, its words and an end.
-    starts = np.cumsum(lengths + pad + 1) - (lengths + pad + 1)
-    padded = np.full(int((lengths + pad + 1).sum()), begin, dtype=np.int64)
-    padded[starts + lengths + pad] = end
+    inside = np.arange(len(owners)) - np.repeat(np.cumsum(lengths + 1) - (lengths + 1), lengths + 1)
+    at = np.repeat(starts, lengths + 1) + inside
+    return padded[at[:, None] + np.arange(1 - order, 0)], padded[at], owners
+
+
+def pad_sentences(words: Ints, lengths: Ints, around: int, begin: int, end: int) -> tuple[Ints, Ints]:
+    """Sentences in one array, each as so many starts, its words, an end, and as many times −1; and where words begin.
+
+    >>> pad_sentences(np.array([5, 6]), np.array([2]), around=1, begin=0, end=1)
+    (array([ 0,  5,  6,  1, -1]), array([1]))
+    """
+    sizes = lengths + 2 * around + 1
+    starts = np.cumsum(sizes) - sizes + around
+    padded = np.full(int(sizes.sum()), -1, dtype=np.int64)
+    padded[starts[:, None] + np.arange(-around, 0)] = begin
+    padded[starts + lengths] = end
     inside = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    padded[np.repeat(starts + pad, lengths) + inside] = words
-    at = np.arange(len(owners)) - np.repeat(np.cumsum(lengths + 1) - (lengths + 1), lengths + 1)
-    at = at + np.repeat(starts + pad, lengths + 1)
-    contexts = padded[at[:, None] + np.arange(-pad, 0)] if pad else np.zeros((len(at), 0), dtype=np.int64)
-    return contexts, padded[at], owners
+    padded[np.repeat(starts, lengths) + inside] = words
+    return padded, starts
 
 
 def normalise(word: str) -> str:
