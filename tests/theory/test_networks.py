@@ -21,7 +21,7 @@ from discotext.theory import (
     is_submodular,
     tabulate,
 )
-from discotext.theory import counterexamples as by_name
+from discotext.theory import networks as by_name
 from discotext.theory.networks import CAPPED, IDENTITY, LOG_SIGMOID, ONE_PER_WINDOW, RELU, SIGMOID, TANH
 
 
