@@ -167,31 +167,14 @@ def test_overlapping_windows_do_no_harm_while_each_holds_one_changeable_word():
         assert is_submodular(inside(network))
 
 
-@pytest.mark.parametrize("build", WINDOW_WITNESSES, ids=lambda build: build.__name__)
-def test_each_window_condition_is_needed(build):
+@pytest.mark.parametrize("build", [*WINDOW_WITNESSES, *RECURRENT_WITNESSES], ids=lambda build: build.__name__)
+def test_each_condition_is_needed(build):
     network = build()
-    assert refuted(check_window_hypotheses(network)) == [WINDOW_WITNESSES[build]]
+    check = check_window_hypotheses if build in WINDOW_WITNESSES else check_recurrent_hypotheses
+    assert refuted(check(network)) == [(WINDOW_WITNESSES | RECURRENT_WITNESSES)[build]]
     assert not is_submodular(inside(network))
-
-
-@pytest.mark.parametrize("build", RECURRENT_WITNESSES, ids=lambda build: build.__name__)
-def test_each_recurrent_condition_is_needed(build):
-    unit = build()
-    assert refuted(check_recurrent_hypotheses(unit)) == [RECURRENT_WITNESSES[build]]
-    assert not is_submodular(inside(unit))
-
-
-def test_every_condition_has_a_witness():
-    assert set(WINDOW_WITNESSES.values()) == {h.claim for h in check_window_hypotheses(make_random_window_network(0))}
-    assert set(RECURRENT_WITNESSES.values()) == {
-        h.claim for h in check_recurrent_hypotheses(make_random_recurrent_unit(0))
-    }
-
-
-def test_two_words_in_a_window_by_hand():
-    f = inside(by_name.two_words_in_a_window())
-    assert [f(members) for members in ([], [0], [1], [0, 1])] == [1.5, 1.5, 1.5, 2.0]
-    assert is_submodular(f).witness.gains == (0.0, 0.5)
+    claims = {hypothesis.claim for hypothesis in check(network)}
+    assert claims == set((WINDOW_WITNESSES if build in WINDOW_WITNESSES else RECURRENT_WITNESSES).values())
 
 
 def test_replacements_not_nested_by_hand():
@@ -205,6 +188,7 @@ def test_replacements_not_nested_by_hand():
 @pytest.mark.parametrize(
     ("build", "values"),
     [
+        (by_name.two_words_in_a_window, [1.5, 1.5, 1.5, 2.0]),
         (by_name.negative_output_weight, [0, 0, 0, 0.5]),
         (by_name.lowered_response, [1.5, 1.5, 1.5, 2.5]),
         (by_name.activation_that_falls, [-1, -1, -1, 0]),
