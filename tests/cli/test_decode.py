@@ -10,8 +10,7 @@ from discotext.cli import cli
 from discotext.decoding.corrector import MARGIN
 from discotext.models.arpa import write_arpa
 from discotext.models.kneser_ney import train_kneser_ney
-from tests.decoding.small_models import make_ngram
-from tests.decoding.test_corrector import SENTENCES
+from tests.decoding.small_models import SENTENCES, make_ngram
 
 NETS = [
     {

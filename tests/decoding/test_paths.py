@@ -107,7 +107,6 @@ def test_what_is_too_large_or_does_not_read_from_left_to_right_is_refused():
     [
         (lambda: Viterbi(limit=0), "limit is 0"),
         (lambda: PrefixBeam(width=0), "width is 0"),
-        (lambda: PrefixBeam(margin=-1), "margin is -1"),
         (lambda: Viterbi().find_nbest(Batch.of([]), Chain(Batch.of([]), 2), 0), "count is 0"),
     ],
 )
@@ -119,7 +118,7 @@ def test_wrong_settings_are_refused(make, value):
 @given(chains())
 def test_a_narrow_beam_is_feasible_and_proves_only_what_is_true(chain):
     exact = solve(chain.batch, chain, Exact())
-    for solver in (PrefixBeam(width=1), PrefixBeam(width=2, per_change=False), PrefixBeam(margin=0.5)):
+    for solver in (PrefixBeam(width=1), PrefixBeam(width=2, per_change=False)):
         for one, best in zip(solve(chain.batch, chain, solver), exact, strict=True):
             assert one.original_score <= one.score <= best.score + 1e-9
             assert one.score == pytest.approx(best.score) or not one.proved

@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 from discotext.decoding.channel import WEIGHTS, align, are_variants, describe_edits, sound_out
 from discotext.decoding.speller import Speller, WordIndex, read_confusions
 from discotext.models.arpa import read_arpa
-from discotext.models.kneser_ney import train_kneser_ney
-from tests.decoding.test_corrector import SENTENCES
 
 LETTERS = st.text(alphabet="abc", min_size=1, max_size=9)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return train_kneser_ney(SENTENCES, order=3, least=1)
 
 
 def distance(a: str, b: str) -> int:
@@ -77,13 +70,10 @@ def test_what_the_channel_sees(typed, meant, feature):
     assert describe_edits(typed, meant).keys() <= {*WEIGHTS, "edits"}
 
 
-def test_words_that_sound_alike_share_a_key():
+def test_words_that_sound_alike_share_a_key_and_british_and_american_spellings_are_one_word():
     pairs = [("frount", "front"), ("kild", "killed"), ("fone", "phone"), ("rite", "write"), ("nife", "knife")]
     assert all(sound_out(a) == sound_out(b) for a, b in pairs)
     assert sound_out("dog") != sound_out("cat")
-
-
-def test_british_and_american_spellings_are_one_word():
     assert are_variants("colour", "color")
     assert are_variants("theatre", "theater")
     assert not are_variants("seem", "seen")

@@ -120,7 +120,11 @@ class NGramModel(SequentialModel):
             return np.zeros(0)
         flat = self.ids([word for sentence in sentences for word in sentence])
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        contexts, words, owners = make_windows(flat, lengths, self.order, self.begin, self.end)
+        padded, starts = pad_sentences(flat, lengths, self.order - 1, self.begin, self.end)
+        # Every word with the words before it, the ends of the sentences included.
+        owners = np.repeat(np.arange(len(lengths)), lengths + 1)
+        at = starts[owners] + np.arange(len(owners)) - (np.cumsum(lengths + 1) - (lengths + 1))[owners]
+        contexts, words = padded[at[:, None] + np.arange(1 - self.order, 0)], padded[at]
         return np.asarray(np.bincount(owners, weights=self.log_probs(contexts, words), minlength=len(sentences)))
 
     def start(self, count: int) -> Ints:
@@ -143,23 +147,6 @@ class NGramModel(SequentialModel):
 
     def recombine(self, states: Ints) -> list[Hashable] | None:
         return [tuple(row) for row in states.tolist()]
-
-
-def make_windows(words: Ints, lengths: Ints, order: int, begin: int, end: int) -> tuple[Ints, Ints, Ints]:
-    """All words of sentences with the words before them, the ends of the sentences included.
-
-    words: the ids of all sentences, concatenated. lengths: (S,) of each. Returns contexts (T + S, order − 1), words
-    (T + S,) and the number of the sentence of each row.
-
-    >>> contexts, words, owners = make_windows(np.array([5, 6]), np.array([2]), order=3, begin=0, end=1)
-    >>> contexts.tolist(), words.tolist(), owners.tolist()
-    ([[0, 0], [0, 5], [5, 6]], [5, 6, 1], [0, 0, 0])
-    """
-    padded, starts = pad_sentences(words, lengths, order - 1, begin, end)
-    owners = np.repeat(np.arange(len(lengths)), lengths + 1)
-    inside = np.arange(len(owners)) - np.repeat(np.cumsum(lengths + 1) - (lengths + 1), lengths + 1)
-    at = np.repeat(starts, lengths + 1) + inside
-    return padded[at[:, None] + np.arange(1 - order, 0)], padded[at], owners
 
 
 def pad_sentences(words: Ints, lengths: Ints, around: int, begin: int, end: int) -> tuple[Ints, Ints]:
