@@ -174,11 +174,12 @@ class Decoder:
         """The numbers of networks that are searched together: of like length, and n-grams look equally far in them."""
         order = find_reach([], self.loaded)
         groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
-        for number, network in enumerate(networks):
-            reach = 0 if network.spans else find_reach([network], self.loaded)
+        for number in sorted(range(len(networks)), key=lambda number: len(networks[number])):
+            network = networks[number]
             # Short texts may reach less far; they do no harm among others.
-            groups[can_list([network], self.loaded), max(reach, order)].append(number)
-        return [sorted(group, key=lambda number: len(networks[number])) for group in groups.values()]
+            reach = max(order, 0 if network.spans else find_reach([network], self.loaded))
+            groups[can_list([network], self.loaded), reach].append(number)
+        return list(groups.values())
 
     def _search(self, ready: Sequence[tuple[Network, int]]) -> list[Decoded]:
         networks = [network for network, _ in ready]
