@@ -11,13 +11,10 @@ from discotext.theory import (
     RECURRENT_WITNESSES,
     WINDOW_WITNESSES,
     RecurrentUnit,
-    UniformMatroid,
     WindowNetwork,
     best_inside,
     check_recurrent_hypotheses,
     check_window_hypotheses,
-    greedy,
-    guarantee,
     is_submodular,
     tabulate,
 )
@@ -207,21 +204,15 @@ def test_the_numbers_in_the_docstrings(build, values):
 
 @pytest.mark.parametrize("activation", [LOG_SIGMOID, CAPPED, TANH, SIGMOID, RELU, IDENTITY], ids=lambda a: a.name)
 def test_the_recurrent_fact_has_no_violation_with_any_candidates(activation):
+    bent = False
     for seed in range(50):
         unit = make_random_recurrent_unit(seed, activation=activation)
         assert not refuted(check_recurrent_hypotheses(unit))
-        assert is_submodular(inside(unit)), f"seed {seed}"
+        f = inside(unit)
+        assert is_submodular(f), f"seed {seed}"
+        bent |= any(abs(f.gain(a, [b]) - f.gain(a, [])) > 1e-9 for a in f.ground for b in f.ground if a != b)
     # And the instances are not all modular, except where the activation is linear on what it meets.
-    bent = [
-        seed
-        for seed in range(50)
-        if not modular_values(inside(make_random_recurrent_unit(seed, activation=activation)))
-    ]
-    assert bool(bent) == (activation not in (RELU, IDENTITY))
-
-
-def modular_values(f):
-    return all(abs(f.gain(a, [b]) - f.gain(a, [])) < 1e-9 for a in f.ground for b in f.ground if a != b)
+    assert bent == (activation not in (RELU, IDENTITY))
 
 
 def test_tanh_around_zero_is_violated_by_many_random_units():
@@ -261,16 +252,3 @@ def test_activations_are_shaped_as_they_say(activation):
         low_value, high_value = activation.image(low, high)
         between = values[(grid >= low - 1e-9) & (grid <= high + 1e-9)]
         assert (low_value, high_value) == pytest.approx((between.min(), between.max()))
-
-
-def test_greedy_has_its_guarantee_on_a_network_that_keeps_the_conditions():
-    shortfall = 0
-    for seed in range(60):
-        network = make_random_window_network(seed, windows=6, width=1, filters=6)
-        f, system = inside(network), UniformMatroid(6, 2)
-        bound, chain = guarantee(f, system), greedy(f, system)
-        best = max(tabulate(f)[[mask for mask in range(2**6) if mask.bit_count() <= 2]])
-        assert bound.proved
-        assert chain.gain >= bound.factor * (best - f([])) - 1e-12
-        shortfall += chain.gain < best - f([]) - 1e-9
-    assert shortfall  # otherwise nothing was tested: greedy is not always right
