@@ -135,12 +135,9 @@ def test_a_beam_per_number_of_changes_is_better_than_a_wider_one_of_all_under_bu
     assert (best - apart).mean() < 0.6 * (best - together).mean()
 
 
-def test_what_is_left_out_behind_the_last_word_takes_no_proof_away():
+def test_wider_beams_are_no_worse_on_average_and_what_is_left_out_at_the_end_takes_no_proof_away():
     batch = Batch.of([Problem((9,), 1)])
     assert solve(batch, Chain(batch, 1), PrefixBeam(width=1))[0].status is Status.OPTIMAL
-
-
-def test_wider_beams_are_no_worse_on_average():
     batch = Batch.of([Problem((5,) * 12, 12)] * 40)
     chain = Chain(batch, 3, seed=4)
     means = [np.mean([s.score for s in solve(batch, chain, PrefixBeam(width))]) for width in (1, 3, 9)]

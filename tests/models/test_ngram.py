@@ -339,14 +339,8 @@ def test_an_n_gram_whose_end_is_missing_backs_off_past_it(tmp_path):
 def test_sentences_end_where_a_reader_would_end_them():
     text = "One, two! Three (four). Mr. Smith paid 3.50 in the U.S. yesterday. “Five?” Six\n\nseven"
     words = split(text)
-    assert [words.words[a:b] for a, b in find_sentences(words)] == [
-        ("One", "two"),
-        ("Three", "four"),
-        ("Mr", "Smith", "paid", "3", "50", "in", "the", "U", "S", "yesterday"),
-        ("Five",),
-        ("Six",),
-        ("seven",),
-    ]
+    found = [" ".join(words.words[a:b]) for a, b in find_sentences(words)]
+    assert found == ["One two", "Three four", "Mr Smith paid 3 50 in the U S yesterday", "Five", "Six", "seven"]
     assert find_sentences(split("...")) == []
 
 
@@ -357,25 +351,12 @@ def test_sentences_hold_every_word_once(text):
     assert all(a[1] == b[0] for a, b in pairwise(spans))
 
 
-def test_texts_are_read_from_files_of_any_kind(tmp_path):
-    (tmp_path / "plain.txt").write_text("one\ntwo\n")
-    (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n"))
-    (tmp_path / "table.csv").write_text("id,text\n1,one\n2,two\n")
-    for name in ("plain.txt", "packed.txt.gz", "table.csv"):
-        assert [text.strip() for text in read_texts(tmp_path / name)] == ["one", "two"]
-    (tmp_path / "binary.txt").write_bytes(b"one\ntw\0o")
-    with pytest.raises(ValueError, match=r"binary.txt, line 2: there is a NUL byte"):
-        list(read_texts(tmp_path / "binary.txt"))
-    (tmp_path / "latin.txt").write_bytes(b"one\ncaf\xe9\n")
-    with pytest.raises(ValueError, match=r"latin.txt, line 2: not UTF-8 at byte 4"):
-        list(read_texts(tmp_path / "latin.txt"))
-
-
-@pytest.mark.parametrize("piece", ["wörd ", "ö"])
-def test_a_long_line_is_read_in_pieces_and_loses_nothing(piece, tmp_path):
+@pytest.mark.parametrize(("piece", "name"), [("wörd ", "long.txt"), ("ö", "long.txt.gz")])
+def test_a_long_line_is_read_in_pieces_and_loses_nothing(piece, name, tmp_path):
     whole = piece * (3 * 2**16 // len(piece.encode())) + "\nend"
-    (tmp_path / "long.txt").write_text(whole)
-    pieces = list(read_texts(tmp_path / "long.txt"))
+    content = whole.encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    pieces = list(read_texts(tmp_path / name))
     assert "".join(pieces) == whole
     assert len(pieces) > 3
 
