@@ -87,8 +87,8 @@ def test_truth_adds_a_line_of_error_rates(folder):
     shown = call("nets.jsonl", "--lm", "small.arpa", "--truth", "truth.txt").stdout
     assert f"word error rate      {100 * rates['wer']:.2f} %" in shown
     truth = [{"id": one["id"], "text": text} for one, text in zip(NETS, ["a", "b", "c"], strict=True)]
-    (folder / "truth.jsonl").write_text("\n".join(map(json.dumps, truth)))
-    assert lines_of(call("nets.jsonl", "--json", "--truth", "truth.jsonl"))[-1]["words"] == 3
+    (folder / "truth").write_text("\n".join(map(json.dumps, truth)))
+    assert lines_of(call("nets.jsonl", "--json", "--truth", "truth"))[-1]["words"] == 3
     (folder / "right.txt").write_text("my sister went to the cinema\n")
     last = lines_of(spell("my siter went to the cinema", "--truth", "right.txt", "--json"))[-1]
     assert (last["wer"], last["wer_original"]) == (0, pytest.approx(1 / 6))

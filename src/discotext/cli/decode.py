@@ -207,13 +207,12 @@ class DecodeNetworks:
         self.prepare()
 
     def run(self) -> None:
-        from discotext.data.registry import read_texts
         from discotext.decoding.metrics import ErrorCounts
 
         began, size, right = time.perf_counter(), find_size(self.given), self.options["truth"]
         out = None if self.options["out"] is None else ResumableFile(self.options["out"], self._hash_settings())
         skipped = 0 if out is None else out.lines
-        errors, truth = ErrorCounts(), iter(()) if right is None else read_texts(right.absolute())
+        errors, truth = ErrorCounts(), iter(()) if right is None else read_truth(right)
         try:
             with Progress() as progress:
                 for number, (found, network) in enumerate(self.read(skipped), start=skipped + 1):
@@ -434,3 +433,18 @@ class ResumableFile:
         """Close the file, which is complete."""
         self.file.close()
         self.note.unlink(missing_ok=True)
+
+
+def read_truth(path: Path) -> Iterator[str]:
+    """The right texts of a file: one on each line, or JSON lines {"id": …, "text": …}."""
+    from discotext.data.files import read_file, read_json_lines
+
+    lines = read_file(path)
+    first = next(lines, "")
+    if not first.startswith('{"'):
+        yield from chain([first] if first else [], lines)
+        return
+    for where, (text,) in read_json_lines(chain([first], lines), lambda names, file: ("text",), str(path)):
+        if not isinstance(text, str):
+            raise ValueError(f"{path}, {where}: the text is {text!r:.40}; expected a string")
+        yield text
