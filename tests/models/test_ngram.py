@@ -18,7 +18,7 @@ from discotext.models.arpa import LN_10, read_arpa, write_arpa
 from discotext.models.kneser_ney import FALLBACK, Corpus, train_kneser_ney
 from discotext.models.model import NGramModel, Token, make_sentence
 from discotext.models.ngram import BackoffModel
-from discotext.models.registry import load_language_model
+from discotext.models.registry import KenLMModel, load_language_model
 from discotext.text.sentences import find_sentences, read_sentences
 from discotext.text.words import split
 
@@ -205,8 +205,6 @@ def test_a_model_comes_back_from_a_file_as_it_was(name, write, order, tmp_path):
 
 def test_kenlm_reads_the_same_numbers_as_ours_whole_and_from_left_to_right(tmp_path, model):
     pytest.importorskip("kenlm", reason="needs the package kenlm")
-    from discotext.models.kenlm_file import KenLMModel
-
     # KenLM reads the text format through the same door as its binary one, which needs another program to be written.
     write_arpa(model, tmp_path / "model.arpa")
     theirs = KenLMModel(tmp_path / "model.arpa")
