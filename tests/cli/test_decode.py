@@ -10,8 +10,7 @@ from discotext.cli import cli
 from discotext.decoding.corrector import MARGIN
 from discotext.models.arpa import write_arpa
 from discotext.models.kneser_ney import train_kneser_ney
-from tests.decoding.small_models import make_ngram
-from tests.decoding.test_corrector import SENTENCES
+from tests.decoding.small_models import SENTENCES, make_ngram
 
 NETS = [
     {
@@ -88,8 +87,8 @@ def test_truth_adds_a_line_of_error_rates(folder):
     shown = call("nets.jsonl", "--lm", "small.arpa", "--truth", "truth.txt").stdout
     assert f"word error rate      {100 * rates['wer']:.2f} %" in shown
     truth = [{"id": one["id"], "text": text} for one, text in zip(NETS, ["a", "b", "c"], strict=True)]
-    (folder / "truth.jsonl").write_text("\n".join(map(json.dumps, truth)))
-    assert lines_of(call("nets.jsonl", "--json", "--truth", "truth.jsonl"))[-1]["words"] == 3
+    (folder / "truth").write_text("\n".join(map(json.dumps, truth)))
+    assert lines_of(call("nets.jsonl", "--json", "--truth", "truth"))[-1]["words"] == 3
     (folder / "right.txt").write_text("my sister went to the cinema\n")
     last = lines_of(spell("my siter went to the cinema", "--truth", "right.txt", "--json"))[-1]
     assert (last["wer"], last["wer_original"]) == (0, pytest.approx(1 / 6))
@@ -152,7 +151,7 @@ def long(folder, monkeypatch):
     (folder / "nets.jsonl").write_text("\n".join(map(json.dumps, nets)))
     (folder / "code.txt").write_text("my siter was good\n```\nmy siter\n\nmy siter\n```\n" + "my siter was good\n" * 4)
     (folder / "pairs.tsv").write_text("siter\tsister\n")
-    for name, value in {"AT_ONCE": 1, "LINES_PER_SAVE": 1}.items():
+    for name, value in {"AT_ONCE": 1, "SECONDS_PER_SAVE": 0}.items():
         monkeypatch.setattr(f"discotext.cli.decode.{name}", value)
     monkeypatch.setattr("discotext.decoding.corrector.WORDS_AT_ONCE", 1)
     return folder

@@ -9,6 +9,20 @@ from discotext.decoding.network import Alternative, Network
 from discotext.models.kneser_ney import train_kneser_ney
 from discotext.models.model import LanguageModel, SequentialModel
 
+TEXT = """\
+i went to the cinema with my sister
+my sister went to the cinema with me
+we saw a really good film about a brave dog
+it was the best film that i have ever seen
+i have to say that it is definitely good
+sometimes the film was a little slow
+the dog was sometimes really funny
+she said that the letters were good
+i receive a letter from my sister every week
+they said it was the worst film of the week
+my sister's letter was really good
+"""
+SENTENCES = [line.split() for line in TEXT.splitlines()] * 5
 WORDS = ["a", "the", "good", "bad", "film", "plot", "was", "is", "it", "so"]
 
 
@@ -75,6 +89,3 @@ def networks(draw, *, skips: bool = True, spans: bool = False, forbidden: bool =
             row.append(Alternative("wide", draw(scores), draw(st.integers(2, size - position))))
         positions.append(tuple({one.word: one for one in row}.values()))
     return Network("n", tuple(positions))
-
-
-__all__ = ["WORDS", "OnlySequential", "OnlyWhole", "make_ngram", "networks"]

@@ -12,32 +12,7 @@ from hypothesis import strategies as st
 import discotext
 from discotext.decoding import Corrector
 from discotext.models import train_kneser_ney
-
-TEXT = """\
-i went to the cinema with my sister
-my sister went to the cinema with me
-we saw a really good film about a brave dog
-it was the best film that i have ever seen
-i have to say that it is definitely good
-sometimes the film was a little slow
-the dog was sometimes really funny
-she said that the letters were good
-i receive a letter from my sister every week
-they said it was the worst film of the week
-my sister's letter was really good
-"""
-SENTENCES = [line.split() for line in TEXT.splitlines()] * 5
-
-
-@pytest.fixture(scope="module")
-def model():
-    return train_kneser_ney(SENTENCES, order=3, least=1)
-
-
-@pytest.fixture(scope="module")
-def corrector(model):
-    # So small a model leaves little to words that it does not know, and knows few others.
-    return Corrector([model])
+from tests.decoding.small_models import SENTENCES, TEXT
 
 
 @pytest.mark.parametrize(
@@ -53,8 +28,8 @@ def corrector(model):
         ("?!", "?!"),
     ],
 )
-def test_texts_are_corrected_and_the_rest_stays(before, after, model):
-    assert Corrector([model], margin=0.0).correct(before).text == after
+def test_texts_are_corrected_and_the_rest_stays(before, after, corrector):
+    assert corrector.correct(before).text == after
 
 
 @given(st.lists(st.sampled_from(["siter ", "Realy", " the", "film", ", ", "\n", "dog ", "haveto", "<br />", "é"])))
@@ -87,15 +62,15 @@ def test_margin_and_budget_limit_the_changes(model):
     assert Corrector([model], margin=0.0, words=0).correct(text).text == text
 
 
-def test_changes_are_explained(model):
-    (change,) = Corrector([model], margin=0.0).correct("my siter went to the cinema").changes
+def test_changes_are_explained(corrector):
+    (change,) = corrector.correct("my siter went to the cinema").changes
     assert (change.old, change.new, change.start, change.end) == ("siter", "sister", 3, 8)
     assert change.margin > 0
     assert all(score <= 0 for _, score in change.alternatives)
 
 
-def test_right_texts_are_not_changed(corrector):
-    assert corrector.correct(TEXT).changes == ()
+def test_right_texts_are_not_changed(model):
+    assert Corrector([model]).correct(TEXT).changes == ()
 
 
 @pytest.mark.parametrize(("models", "words", "value"), [([], None, "none"), ([SENTENCES], -1, "-1")])

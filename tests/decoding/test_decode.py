@@ -86,7 +86,9 @@ def test_changes_say_where_and_what():
     assert found.original[change["start"] : change["end"]] == "god"
 
 
-def test_budgets_limit_the_changes():
+def test_budgets_limit_the_changes_and_a_solver_is_taken_as_it_is():
+    for solver in (Viterbi(), PrefixBeam()):
+        assert discotext.decode([SPOKEN], [TRIGRAM], solver=solver)[0].solver == repr(solver)
     network = Network.of("1", [[("x", -1.0), ("y", 0.0)]] * 10)
     assert [len(discotext.decode([network], words=words)[0].changes) for words in (0, 3, 10)] == [0, 3, 10]
     assert len(discotext.decode([network], budget=0.25)[0].changes) == 2
@@ -181,8 +183,3 @@ def test_a_decoder_is_used_for_many_calls_and_tells_how_far_it_is():
     whole = decoder([SPOKEN] * 130, watch=lambda done, total: told.append((done, total)))
     assert [one.text for one in whole] == [decoder([SPOKEN])[0].text] * 130
     assert told == [(64, 130), (128, 130), (130, 130)]
-
-
-@pytest.mark.parametrize("solver", [Viterbi(), PrefixBeam()])
-def test_a_solver_is_taken_as_it_is(solver):
-    assert discotext.decode([SPOKEN], [TRIGRAM], solver=solver)[0].solver == repr(solver)

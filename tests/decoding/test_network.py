@@ -27,11 +27,8 @@ def test_a_skipped_word_takes_its_gap_along_but_not_the_first():
     assert network.text((0, 1, 0)) == "« a, c »"
     assert network.text((1, 0, 1)) == "« b »"
     assert network.text((1, 1, 1)) == " »"
-
-
-def test_a_phrase_is_several_words():
-    network = Network.of("1", [["thanks"], ["alot", "a lot"]])
-    assert network.tokens((0, 1)) == [Token("", "thanks"), Token(" ", "a"), Token(" ", "lot")]
+    phrase = Network.of("1", [["thanks"], ["alot", "a lot"]])
+    assert phrase.tokens((0, 1)) == [Token("", "thanks"), Token(" ", "a"), Token(" ", "lot")]
 
 
 def test_an_alternative_that_spans_covers_what_it_spans():

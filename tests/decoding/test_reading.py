@@ -46,7 +46,7 @@ BAD = {
     },
     "digits": (SCORE.replace("{}", "1" * 5000).replace("{{", "{").replace("}}", "}"), ["digits"]),
     "probabilities": (POSITIONS.format('[{"word": "a", "score": 0.9}, {"word": "b", "score": 0.1}]'), ["logarithms"]),
-    "no word": (POSITIONS.format('[{"score": 1}]'), ["position 1", "an object"]),
+    "no word": (POSITIONS.format('[{"score": 1}]'), ["position 1", "score"]),
     "a number": (POSITIONS.format("[7]"), ["position 1", "7"]),
     "no list": (POSITIONS.format("7"), ["7"]),
     "not JSON": ('{"positions": [["a"]', ["character 21"]),

@@ -5,17 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotext.decoding.channel import WEIGHTS, align, are_variants, describe_edits, sound_out
-from discotext.decoding.speller import DeletionIndex, Speller, read_confusions
+from discotext.decoding.speller import Speller, WordIndex, read_confusions
 from discotext.models.arpa import read_arpa
-from discotext.models.kneser_ney import train_kneser_ney
-from tests.decoding.test_corrector import SENTENCES
 
 LETTERS = st.text(alphabet="abc", min_size=1, max_size=9)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return train_kneser_ney(SENTENCES, order=3, least=1)
 
 
 def distance(a: str, b: str) -> int:
@@ -32,25 +25,23 @@ def distance(a: str, b: str) -> int:
 @settings(max_examples=60, deadline=None)
 def test_the_index_finds_what_a_comparison_with_every_word_finds(words, query, most):
     short = [word for word in words if len(word) <= 6]  # the slow definition would take long
-    index = DeletionIndex(short, 2)
+    index = WordIndex(short)
     expected = {(word, distance(query[:6], word)) for word in short if 0 < distance(query[:6], word) <= most}
     assert {(index.words[number], edits) for number, edits in index.find(query[:6], most)} == expected
 
 
 @given(st.text(alphabet="ab", min_size=8, max_size=12), st.integers(0, 11), st.sampled_from("abc"))
 def test_the_index_finds_edits_behind_the_letters_it_looks_at(word, place, letter):
-    index = DeletionIndex([word], 1)
+    index = WordIndex([word])
     for typed in (word[:place] + letter + word[place:], word[:place] + word[place + 1 :]):
-        found = [number for number, _ in index.find(typed)]
+        found = [number for number, _ in index.find(typed, 1)]
         assert found == ([] if typed == word else [0])
 
 
 def test_words_of_any_length_and_no_words():
-    assert DeletionIndex([]).find("word") == []
-    assert DeletionIndex(["a" * 50, ""]).find("a" * 50) == []
-    assert DeletionIndex(["word"]).find("") == []
-    with pytest.raises(ValueError, match="distance is 3"):
-        DeletionIndex(["word"], 3)
+    assert WordIndex([]).find("word", 2) == []
+    assert WordIndex(["a" * 50, "a" * 31]).find("a" * 50, 2) == []
+    assert WordIndex(["word"]).find("", 2) == []
 
 
 @given(LETTERS.filter(lambda one: len(one) < 7), LETTERS.filter(lambda one: len(one) < 7))
@@ -79,13 +70,10 @@ def test_what_the_channel_sees(typed, meant, feature):
     assert describe_edits(typed, meant).keys() <= {*WEIGHTS, "edits"}
 
 
-def test_words_that_sound_alike_share_a_key():
+def test_words_that_sound_alike_share_a_key_and_british_and_american_spellings_are_one_word():
     pairs = [("frount", "front"), ("kild", "killed"), ("fone", "phone"), ("rite", "write"), ("nife", "knife")]
     assert all(sound_out(a) == sound_out(b) for a, b in pairs)
     assert sound_out("dog") != sound_out("cat")
-
-
-def test_british_and_american_spellings_are_one_word():
     assert are_variants("colour", "color")
     assert are_variants("theatre", "theater")
     assert not are_variants("seem", "seen")

@@ -90,12 +90,8 @@ def test_a_score_does_not_depend_on_the_other_sentences(model):
     alone = [model.score([sentence])[0] for sentence in sentences]
     assert model.score(sentences) == pytest.approx(alone, abs=1e-3)
     assert model.score([]).shape == (0,)
-
-
-def test_nothing_is_extended_to_nothing(model):
     states, gains = model.extend(model.start(2), np.zeros(0, dtype=np.int64), [])
-    assert gains.shape == (0,)
-    assert model.finish(states).shape == (0,)
+    assert gains.shape == model.finish(states).shape == (0,)
 
 
 def test_a_causal_model_agrees_with_the_library():
@@ -112,20 +108,21 @@ def test_a_causal_model_agrees_with_the_library():
 
 @pytest.fixture(scope="module")
 def masked():
+    """The tokeniser, the network and the model of a masked language model."""
     transformers = pytest.importorskip("transformers", reason="needs transformers")
     marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokeniser = word_pieces([*marks, *WORDS, "##s", "##ly"])
     torch.manual_seed(0)
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
     config = transformers.BertConfig(vocab_size=len(tokeniser), max_position_embeddings=64, **sizes)
-    return tokeniser, liven(transformers.BertForMaskedLM(config))
+    from discotext.models.masked import MaskedModel
+
+    network = liven(transformers.BertForMaskedLM(config))
+    return tokeniser, network, MaskedModel(tokeniser, network, "bert")
 
 
 def test_the_pseudo_likelihood_is_the_sum_over_masked_words(masked):
-    from discotext.models.masked import MaskedModel
-
-    tokeniser, network = masked
-    model = MaskedModel(tokeniser, network, "bert")
+    tokeniser, network, model = masked
     words = ["the", "dogs", "was", "good"]  # dogs: two pieces, masked together
     whole = tokeniser("the dogs was good")["input_ids"]
     expected = 0.0
@@ -135,13 +132,16 @@ def test_the_pseudo_likelihood_is_the_sum_over_masked_words(masked):
         with torch.no_grad():
             chances = torch.log_softmax(network(torch.tensor([hidden])).logits[0], -1)
         expected += sum(float(chances[at, whole[at]]) for at in range(place, place + length))
+    rows = []
+    hook = network.get_output_embeddings().register_forward_hook(lambda _, given, out: rows.append(out.shape))
     assert model.score([make_sentence(words)])[0] == pytest.approx(expected, abs=1e-4)
+    hook.remove()
+    # The head predicts only what is masked: five pieces, dogs being two.
+    assert [tuple(shape) for shape in rows] == [(5, len(tokeniser))]
 
 
 def test_masked_scores_do_not_depend_on_the_batch(masked):
-    from discotext.models.masked import MaskedModel
-
-    model = MaskedModel(*masked, "bert")
+    *_, model = masked
     sentences = [make_sentence(words) for words in SENTENCES]
     alone = [model.score([sentence])[0] for sentence in sentences]
     assert model.score(sentences) == pytest.approx(alone, abs=1e-4)
@@ -151,17 +151,6 @@ def test_masked_scores_do_not_depend_on_the_batch(masked):
     assert not isinstance(model, SequentialModel)
 
 
-def test_the_head_of_a_masked_model_predicts_only_what_is_masked(masked):
-    from discotext.models.masked import MaskedModel
-
-    tokeniser, network = masked
-    rows = []
-    hook = network.get_output_embeddings().register_forward_hook(lambda _, given, out: rows.append(out.shape))
-    MaskedModel(tokeniser, network, "bert").score([make_sentence("the dogs was good".split())])
-    hook.remove()
-    assert [tuple(shape) for shape in rows] == [(5, len(tokeniser))]  # five pieces, dogs being two
-
-
 # --- both
 
 
@@ -169,13 +158,12 @@ def test_the_head_of_a_masked_model_predicts_only_what_is_masked(masked):
 def test_a_neural_model_judges_spelling_beside_an_n_gram_model(kind, masked):
     from discotext.decoding import Corrector
     from discotext.models import train_kneser_ney
-    from discotext.models.masked import MaskedModel
 
     model = train_kneser_ney([sentence for sentence in SENTENCES if sentence] * 5, order=2, least=1)
     texts = ["The dog was realy good.", "a realy funny film"]
     alone = [found.text for found in Corrector([model], margin=0.0).correct_all(texts)]
     assert alone[1] == "a really funny film"
-    judge = make_causal("GPT2") if kind == "causal" else MaskedModel(*masked, "bert")
+    judge = make_causal("GPT2") if kind == "causal" else masked[2]
     both = Corrector([model, judge], weights=[1.0, 1e-9], margin=0.0)
     assert [found.text for found in both.correct_all(texts)] == alone
 

@@ -1,6 +1,7 @@
 """The Lovász and the multilinear extension against the set function, expectations and each other."""
 
 import re
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -36,47 +37,31 @@ def corner(members, n):
     return [float(element in members) for element in range(n)]
 
 
-@settings(max_examples=40, deadline=None)
-@given(SEEDS, st.integers(0, 5))
-def test_both_extensions_equal_f_at_every_vertex(seed, n):
-    f = random_function(np.random.default_rng(seed), n)
-    for members in subsets(range(n)):
-        assert lovasz(f, corner(members, n)) == pytest.approx(f(members))
-        assert multilinear(f, corner(members, n)) == pytest.approx(f(members))
-
-
-@settings(max_examples=40, deadline=None)
-@given(SEEDS)
-def test_the_multilinear_extension_is_the_expectation_by_enumeration(seed):
+@settings(max_examples=80, deadline=None)
+@given(SEEDS, st.integers(0, 5), st.booleans())
+def test_the_extensions_are_expectations_by_enumeration_and_f_at_every_vertex(seed, n, vertex):
     rng = np.random.default_rng(seed)
-    f, x = random_function(rng, 5), rng.random(5)
-    expected = sum(
-        f(members) * prod(x[e] if e in members else 1 - x[e] for e in range(5)) for members in subsets(range(5))
-    )
-    assert multilinear(f, x) == pytest.approx(expected)
-
-
-@settings(max_examples=40, deadline=None)
-@given(SEEDS)
-def test_the_lovasz_extension_is_the_integral_over_thresholds(seed):
-    rng = np.random.default_rng(seed)
-    f, x = random_function(rng, 5), rng.random(5)
+    f, x = random_function(rng, n), rng.random(n)
+    if vertex:
+        x = x.round()
+        assert lovasz(f, x) == pytest.approx(f(np.flatnonzero(x).tolist())) == multilinear(f, x)
+    chances = {members: prod(x[e] if e in members else 1 - x[e] for e in range(n)) for members in subsets(range(n))}
+    assert multilinear(f, x) == pytest.approx(sum(f(members) * chance for members, chance in chances.items()))
     cuts = np.sort(np.concatenate([[0.0, 1.0], x]))
-    middles = (cuts[1:] + cuts[:-1]) / 2
-    expected = sum(
-        (high - low) * f(np.flatnonzero(x > middle).tolist())
-        for low, high, middle in zip(cuts[:-1], cuts[1:], middles, strict=True)
-    )
+    expected = sum((high - low) * f(np.flatnonzero(x > (low + high) / 2).tolist()) for low, high in pairwise(cuts))
     assert lovasz(f, x) == pytest.approx(expected)
 
 
 @settings(max_examples=60, deadline=None)
 @given(SEEDS)
-def test_the_lovasz_extension_of_a_submodular_function_is_convex_on_random_pairs(seed):
+def test_the_extensions_of_a_submodular_function_are_convex_and_concave_along_growing_directions(seed):
     rng = np.random.default_rng(seed)
     f = random_submodular(rng, 5)
     x, y, t = rng.random(5), rng.random(5), rng.random()
     assert lovasz(f, t * x + (1 - t) * y) <= t * lovasz(f, x) + (1 - t) * lovasz(f, y) + 1e-12
+    y = x + rng.random() * (1 - x) * rng.random(5)
+    assert multilinear(f, (x + y) / 2) >= (multilinear(f, x) + multilinear(f, y)) / 2 - 1e-12
+    assert lovasz(f, x) <= multilinear(f, x) + 1e-12  # the convex closure lies below every expectation
 
 
 @settings(max_examples=60, deadline=None)
@@ -87,22 +72,6 @@ def test_a_witness_against_submodularity_is_a_pair_against_convexity(seed):
     assert w is not None  # sixteen normal numbers are not submodular
     x, y = np.array(corner(w.smaller | {w.element}, 4)), np.array(corner(w.larger, 4))
     assert lovasz(f, (x + y) / 2) > (lovasz(f, x) + lovasz(f, y)) / 2 + 1e-12
-
-
-@settings(max_examples=60, deadline=None)
-@given(SEEDS)
-def test_the_multilinear_extension_of_a_submodular_function_is_concave_along_growing_directions(seed):
-    rng = np.random.default_rng(seed)
-    f = random_submodular(rng, 5)
-    x = rng.random(5)
-    y = x + rng.random() * (1 - x) * rng.random(5)
-    assert multilinear(f, (x + y) / 2) >= (multilinear(f, x) + multilinear(f, y)) / 2 - 1e-12
-    assert lovasz(f, x) <= multilinear(f, x) + 1e-12  # the convex closure lies below every expectation
-
-
-def test_extensions_of_a_modular_function_are_affine():
-    f, x = modular([1.0, -2.0, 3.0], offset=4.0), [0.2, 0.5, 0.9]
-    assert lovasz(f, x) == pytest.approx(4 + 0.2 - 1 + 2.7) == multilinear(f, x)
 
 
 def test_the_lovasz_extension_takes_n_plus_1_values():

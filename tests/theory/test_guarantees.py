@@ -174,28 +174,18 @@ def test_greedy_by_hand():
     chain = greedy(f, UniformMatroid(4, 3))
     assert chain.sets == tuple(map(frozenset, [(), (0,), (0, 1), (0, 1, 2)]))
     assert chain.values == (0, 3, 4, 5)
-    assert chain.best == {0, 1, 2}
-    assert chain.gain == 5
-    assert chain.value_at(9) == 5
-
-
-def test_the_feasible_set_is_found_anew_after_every_step():
-    # Read as printed, Algorithm 1 would go on to add elements of a block that is full.
-    system = PartitionMatroid((0, 0, 1), (1, 1))
-    chain = greedy(modular([3.0, 2.0, 1.0]), system)
-    assert chain.sets[-1] == {0, 2}
-    assert all(system.independent(members) for members in chain.sets)
+    assert (chain.best, chain.gain, chain.value_at(9)) == ({0, 1, 2}, 5, 5)
 
 
 def test_greedy_stops_where_nothing_helps_unless_told_to_go_on():
     f = modular([2.0, 0.0, -1.0])
     assert greedy(f, UniformMatroid(3, 3)).sets[-1] == {0}
     chain = greedy(f, UniformMatroid(3, 3), to_the_end=True)
-    assert chain.values == (0, 2, 2, 1)
-    assert chain.best == {0}
-    assert chain.gain == 2
+    assert (chain.values, chain.best, chain.gain) == ((0, 2, 2, 1), {0}, 2)
     assert greedy(f, UniformMatroid(3, 0)).sets == (frozenset(),)
     assert greedy(modular([]), UniformMatroid(0, 0)).values == (0.0,)
+    # Read as printed, Algorithm 1 would go on to add elements of a block that is full.
+    assert greedy(modular([3.0, 2.0, 1.0]), PartitionMatroid((0, 0, 1), (1, 1))).sets[-1] == {0, 2}
 
 
 def test_greedy_over_the_changes_of_a_problem_reads_as_choices_within_budget():

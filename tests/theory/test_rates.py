@@ -28,19 +28,14 @@ def test_the_bound_is_the_formula_of_the_theorem():
     np.testing.assert_allclose(proximal_bound(layout, step=0.5, iterations=10), by_hand)
     # p = 2: k^{-1/4}.
     np.testing.assert_allclose(proximal_bound(layout_of(16), 1.0, 1, p=2), [16 * 1.5**2 / 2])
-
-
-def test_the_bound_comes_from_the_distance_between_the_start_and_the_sphere():
     # ‖β − β*‖² ≤ Σ k_i (1 + k_i^{−1/2p})²: the theorem's constant bounds the squared distance to any point of S.
     rng = np.random.default_rng(0)
     for p in (1, 2):
         layout = random_layout(rng)
-        distances = []
-        for _ in range(200):
-            point = rng.normal(size=layout.candidates)
-            size = segment_sum(np.abs(point) ** (2 * p), layout.starts) ** (1 / (2 * p))
-            distances.append(((theorem_start(layout, p) - point / np.repeat(size, layout.counts)) ** 2).sum())
-        assert max(distances) <= 2 * proximal_bound(layout, 1.0, 1, p)[0]
+        points = rng.normal(size=(200, layout.candidates))
+        sizes = [segment_sum(np.abs(point) ** (2 * p), layout.starts) ** (1 / (2 * p)) for point in points]
+        distances = (theorem_start(layout, p) - points / np.repeat(sizes, layout.counts, axis=1)) ** 2
+        assert distances.sum(axis=1).max() <= 2 * proximal_bound(layout, 1.0, 1, p)[0]
 
 
 def test_the_theorem_holds_for_a_linear_cost_steeper_than_the_penalty():
@@ -118,24 +113,6 @@ def test_for_p_1_every_step_descends_on_any_smooth_cost_convex_or_not(seed):
         room = 0.5 * (1 / step - smoothness) * ((after - beta) ** 2).sum()
         assert after_value <= before_value - room + 1e-9
         beta = after
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_for_p_1_the_update_is_the_exact_proximal_map_on_the_sphere(seed):
-    # What descent rests on: no point of the sphere has a smaller ‖x − β‖²/2 + threshold · ‖x‖_1.
-    rng = np.random.default_rng(seed)
-    layout, threshold = layout_of(3), rng.choice([0.0, 0.3, 3.0])
-    beta = rng.normal(size=3)
-
-    def objective(points):
-        return 0.5 * ((points - beta) ** 2).sum(axis=-1) + threshold * np.abs(points).sum(axis=-1)
-
-    points = rng.normal(size=(20000, 3)) * (rng.random((20000, 3)) < 0.7)
-    points = points[np.abs(points).sum(axis=1) > 0]
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    found = float(objective(proximal_map(beta, threshold, layout)))
-    assert found <= objective(points).min() + 1e-12
-    assert found >= objective(points).min() - 0.05  # the cloud is dense enough to mean something
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 MARK = "\ufeff"  # a byte order mark, which some programs write before a text
 AT_ONCE = 256  # networks that are held in memory
-LINES_PER_SAVE = 256  # lines of a result after which it is noted how far it goes
-SECONDS_PER_SAVE = 5.0  # or after so long
+SECONDS_PER_SAVE = 5.0  # after which it is noted how far a result goes
 # Options that are for one source alone.
 ONLY_FOR = {
     **dict.fromkeys(("margin", "diff", "confusions"), "spelling"),
@@ -194,34 +193,38 @@ def check_options(given: str, as_json: bool, options: dict[str, Any]) -> None:
 
 
 class DecodeNetworks:
-    """The command on networks. Results are written as they come, and counted. unit: What they are called."""
+    """The command on networks. Results are written as they come, and counted.
+
+    unit: What they are called. done: How many there are so far. position: How many bytes of the input were read.
+    """
 
     unit = "texts"
 
     def __init__(self, given: str, as_json: bool, options: dict[str, Any]) -> None:
         self.given, self.as_json, self.options = given, as_json, options
-        self.done = 0
+        self.done = self.position = 0
         self.counts: Counter[str] = Counter()
         self.prepare()
 
     def run(self) -> None:
         from discotext.decoding.metrics import ErrorCounts
 
-        began = time.perf_counter()
+        began, size, right = time.perf_counter(), find_size(self.given), self.options["truth"]
         out = None if self.options["out"] is None else ResumableFile(self.options["out"], self._hash_settings())
         skipped = 0 if out is None else out.lines
-        errors = ErrorCounts()
-        truth = None if self.options["truth"] is None else read_truth(self.options["truth"])
+        errors, truth = ErrorCounts(), iter(()) if right is None else read_truth(right)
         try:
             with Progress() as progress:
-                for number, (found, network) in enumerate(self.read(skipped, progress), start=skipped + 1):
+                for number, (found, network) in enumerate(self.read(skipped), start=skipped + 1):
                     self.done += 1
                     (sys.stdout if out is None else out).write(self.format(found, number))
-                    if truth is not None:
-                        right = next(truth, None)
-                        if right is None:
+                    if size:
+                        progress.update(f"{self.done:,} {self.unit} decoded", min(self.position, size), size)
+                    if right is not None:
+                        line = next(truth, None)
+                        if line is None:
                             raise ValueError(f"the truth has {number - 1:,} lines, but there are more {self.unit}")
-                        errors.add(right, found.text, found.original, network)
+                        errors.add(line, found.text, found.original, network)
         except KeyboardInterrupt:
             saved = "with --out it could be resumed"
             if out is not None:
@@ -230,12 +233,12 @@ class DecodeNetworks:
             raise InterruptError(f"interrupted after {self.done:,} {self.unit}; {saved}") from None
         if out is not None:
             out.finish()
-        if truth is not None and next(truth, None) is not None:
+        if next(truth, None) is not None:
             raise ValueError(f"the truth has more lines than there are {self.unit}, which are {self.done:,}")
         already = f"; {skipped:,} were there already" if skipped else ""
         for message in self.summarise(time.perf_counter() - began, already):
             print_message(make_console(stderr=True), message)
-        if truth is not None:
+        if right is not None:
             self._print_rates(errors.rates(self.options["seed"]))
 
     def _hash_settings(self) -> str:
@@ -274,16 +277,13 @@ class DecodeNetworks:
         self.decoder = Decoder(weights=self.options["weights"] or None, **{name: self.options[name] for name in names})
         self.solvers: Counter[str] = Counter()
 
-    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Any, Network | None]]:
+    def read(self, skip: int) -> Iterator[tuple[Any, Network | None]]:
         """The results after the first `skip`, each with its network if there is one."""
         from discotext.decoding.decode import check_words
         from discotext.decoding.reading import read_networks
 
-        size = find_size(self.given)
-
         def watch(read: int) -> None:
-            if size:
-                progress.update(f"decoding, {self.done:,} texts", min(read, size), size)
+            self.position = read
 
         networks = read_networks(self.given, watch=watch)
         some = list(islice(networks, skip, skip + AT_ONCE))
@@ -312,9 +312,10 @@ class DecodeNetworks:
         done = f"{self.done:,} texts, {counts['changed']:,} changed, {counts['proved']:,} proved to be the best"
         lines = [*(f"{count:,} searched by {name}" for name, count in self.solvers.items()), f"{done}{failed}{already}"]
         if counts["unknown"]:
-            share = percent(counts["unknown"] / max(counts["words"], 1))
-            known = f"{counts['unknown']:,} of {counts['words']:,} words ({share})"
-            lines.append(f"{known} are unknown to a language model")
+            share = percent(counts["unknown"] / counts["words"])
+            lines.append(
+                f"{counts['unknown']:,} of {counts['words']:,} words ({share}) are unknown to a language model"
+            )
         return lines
 
 
@@ -341,17 +342,15 @@ class CorrectText(DecodeNetworks):
             words=options["words"],
         )
 
-    def read(self, skip: int, progress: Progress) -> Iterator[tuple[Corrected, None]]:
+    def read(self, skip: int) -> Iterator[tuple[Corrected, None]]:
         from discotext.decoding.passages import CodeBlocks
 
-        blocks, read, size = CodeBlocks(), 0, find_size(self.given)
+        blocks = CodeBlocks()
         for line in islice(self.lines, skip):
             blocks.read(line)  # done already, and only read to know where code begins
         for found in self.corrector.correct_all(self.lines, blocks):
-            read += len(found.original.encode("utf-8", "surrogatepass"))
+            self.position += len(found.original.encode("utf-8", "surrogatepass"))
             self.counts.update(words=found.words, changes=len(found.changes))
-            if size:
-                progress.update(f"correcting, {self.counts['words']:,} words", min(read, size), size)
             yield found, None
 
     def _read_lines(self) -> Iterator[str]:
@@ -419,7 +418,7 @@ class ResumableFile:
         """Add a result."""
         self.file.write(text.encode())
         self.lines += 1
-        if self.lines % LINES_PER_SAVE == 0 or time.monotonic() - self._saved > SECONDS_PER_SAVE:
+        if time.monotonic() - self._saved >= SECONDS_PER_SAVE:
             self.save()
 
     def save(self) -> None:
@@ -438,18 +437,14 @@ class ResumableFile:
 
 def read_truth(path: Path) -> Iterator[str]:
     """The right texts of a file: one on each line, or JSON lines {"id": …, "text": …}."""
-    from discotext.data.files import read_file
-    from discotext.decoding.network import NetworkError
-    from discotext.decoding.reading import parse_json
+    from discotext.data.files import read_file, read_json_lines
 
-    for number, line in enumerate(read_file(path), start=1):
-        if not line.startswith('{"'):
-            yield line.rstrip("\r\n")
-            continue
-        try:
-            text = parse_json(line).get("text")
-        except NetworkError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
+    lines = read_file(path)
+    first = next(lines, "")
+    if not first.startswith('{"'):
+        yield from chain([first] if first else [], lines)
+        return
+    for where, (text,) in read_json_lines(chain([first], lines), lambda names, file: ("text",), str(path)):
         if not isinstance(text, str):
-            raise ValueError(f'{path}, line {number}: expected an object such as {{"id": "1", "text": "a film"}}')
+            raise ValueError(f"{path}, {where}: the text is {text!r:.40}; expected a string")
         yield text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from discotext.cli.help import Count, GroupedCommand, argument, option
 from discotext.cli.options import OUTPUT_FILE, complete_data, json_option
 from discotext.cli.output import write_json
 from discotext.support.progress import Progress
-
-if TYPE_CHECKING:
-    from discotext.models.ngram import BackoffModel
 
 HELD_OUT = 100  # every hundredth line is kept for the perplexity
 MOST_HELD_OUT = 2000  # lines
@@ -84,6 +81,7 @@ def command(
     def read() -> Iterator[list[str]]:
         nonlocal lines, held_lines
         for place, one in enumerate(texts):
+            progress.update("reading", place, len(texts))
             for text in read_texts(one, text_column):
                 lines += 1
                 if lines % HELD_OUT == 0 and len(held) < MOST_HELD_OUT:
@@ -91,9 +89,6 @@ def command(
                     held.extend(read_sentences(text))
                 else:
                     yield from read_sentences(text)
-                if lines % 1000 == 0:
-                    progress.update("reading", place, len(texts))
-            progress.update("reading", place + 1, len(texts))
 
     with Progress() as progress:
         corpus = Corpus.of(read(), most=words)
@@ -108,28 +103,25 @@ def command(
             write_arpa(model, out)
         else:
             model.write(out)
-    report = describe(model, len(corpus.ids), held, lines - held_lines)
-    report |= {"held_out_lines": held_lines, "seconds": round(time.perf_counter() - began, 2), "out": str(out)}
+    unseen = [word for sentence in held for word in sentence]
+    report = {
+        "model": "ngram",
+        "order": model.order,
+        "lines": lines - held_lines,
+        "tokens": len(corpus.ids),
+        "words": len(model.words),
+        "ngrams": list(model.counts),
+        "held_out_words": len(unseen),
+        "unknown": sum(not model.knows(word) for word in unseen) / len(unseen) if unseen else None,
+        "perplexity": model.perplexity(held) if held else None,
+        "held_out_lines": held_lines,
+        "seconds": round(time.perf_counter() - began, 2),
+        "out": str(out),
+    }
     if as_json:
         write_json(report)
     else:
         print_report(report)
-
-
-def describe(model: BackoffModel, tokens: int, held: list[list[str]], lines: int) -> dict[str, Any]:
-    """What is worth knowing of a trained model."""
-    words = [word for sentence in held for word in sentence]
-    return {
-        "model": "ngram",
-        "order": model.order,
-        "lines": lines,
-        "tokens": tokens,
-        "words": len(model.words),
-        "ngrams": list(model.counts),
-        "held_out_words": len(words),
-        "unknown": sum(not model.knows(word) for word in words) / len(words) if words else None,
-        "perplexity": model.perplexity(held) if held else None,
-    }
 
 
 def print_report(report: dict[str, Any]) -> None:

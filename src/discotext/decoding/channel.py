@@ -60,13 +60,7 @@ def align(typed: str, meant: str) -> list[tuple[str, int, int]]:
         here = cost[i][j]
         if i and j and typed[i - 1] == meant[j - 1] and cost[i - 1][j - 1] == here:
             i, j = i - 1, j - 1
-        elif (
-            i > 1
-            and j > 1
-            and typed[i - 1] == meant[j - 2]
-            and typed[i - 2] == meant[j - 1]
-            and cost[i - 2][j - 2] + 1 == here
-        ):
+        elif i > 1 and j > 1 and typed[i - 2 : i] == meant[j - 2 : j][::-1] and cost[i - 2][j - 2] + 1 == here:
             found.append(("swap", i - 2, j - 2))
             i, j = i - 2, j - 2
         elif i and j and cost[i - 1][j - 1] + 1 == here:

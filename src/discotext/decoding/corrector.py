@@ -6,24 +6,22 @@ about many sentences at once; what a text becomes does not depend on the others 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from discotext.core.arrays import Choices
 from discotext.core.problem import Solution, Status
+from discotext.decoding.decode import Decoder
 from discotext.decoding.network import make_batch
 from discotext.decoding.oracle import NetworkOracle, make_oracle
 from discotext.decoding.passages import CodeBlocks, Passage, Span, make_passages
-from discotext.decoding.paths import PrefixBeam, Viterbi
 from discotext.decoding.speller import Speller
-from discotext.models.model import LanguageModel, NGramModel, SequentialModel
+from discotext.models.model import LanguageModel
 from discotext.models.ngram import BackoffModel
 from discotext.search.loop import solve
-from discotext.search.solver import Solver
-from discotext.solvers import Greedy
 from discotext.support.plain_text import shorten
 from discotext.text.words import Words, compute_budget, split
 
@@ -142,6 +140,7 @@ class Corrector:
         if self.words is not None and self.words < 0:
             raise ValueError(f"at most {self.words} words may change; choose 0 or more")
         self.speller = Speller(first, self.confusions)
+        self.decoder = Decoder(self.models, self.weights)  # picks the search
 
     def correct(self, text: str) -> Corrected:
         """Correct one text."""
@@ -164,33 +163,26 @@ class Corrector:
 
     def _correct_group(self, texts: Sequence[Words], code: Sequence[Sequence[Span]]) -> Iterator[Corrected]:
         passages = make_passages(texts, self.speller, self.margin, blocks=code)
-        changes: list[list[Correction]] = [[] for _ in texts]
-        solutions: list[list[Solution]] = [[] for _ in texts]
         networks = [passage.network for passage in passages]
         batch = make_batch(networks, [self._find_budget(passage) for passage in passages])
         oracle = make_oracle(networks, batch, self.models, self.weights)
-        found = solve(batch, oracle, self._pick_solver()) if networks else []
+        found = solve(batch, oracle, self.decoder.pick_solver(oracle, batch)) if networks else []
+        changes = list_corrections(oracle, passages, texts, found)
+        solutions: dict[int, list[Solution]] = defaultdict(list)
         for passage, solution in zip(passages, found, strict=True):
             solutions[passage.text].append(solution)
-        for number, change in list_corrections(oracle, passages, texts, [one.choice for one in found]):
-            changes[number].append(change)
         for number, text in enumerate(texts):
             original, made = str(text), sorted(changes[number], key=lambda one: one.start)
+            mine = solutions[number]
             yield Corrected(
                 original,
                 replace_spans(original, [(one.start, one.end, one.new) for one in made]),
                 len(text),
                 tuple(made),
-                sum(one.score for one in solutions[number]),
-                sum(one.original_score for one in solutions[number]),
-                all(one.proved for one in solutions[number]),
+                sum(one.score for one in mine),
+                sum(one.original_score for one in mine),
+                all(one.proved for one in mine),
             )
-
-    def _pick_solver(self) -> Solver:
-        """Exact search where all models are n-grams, a beam where all read from left to right, else one by one."""
-        if all(isinstance(model, NGramModel) for model in self.models):
-            return Viterbi()
-        return PrefixBeam() if all(isinstance(model, SequentialModel) for model in self.models) else Greedy()
 
     def _find_budget(self, passage: Passage) -> int:
         words, positions = passage.words[-1] - passage.words[0], len(passage.network)
@@ -200,30 +192,34 @@ class Corrector:
 
 
 def list_corrections(
-    oracle: NetworkOracle, passages: Sequence[Passage], texts: Sequence[Words], choices: Sequence[Choices]
-) -> Iterator[tuple[int, Correction]]:
-    """The changes of sentences, with the numbers of their texts; each has its margin and the alternatives."""
-    places = [(number, int(at)) for number, choice in enumerate(choices) for at in np.flatnonzero(choice)]
+    oracle: NetworkOracle, passages: Sequence[Passage], texts: Sequence[Words], solutions: Sequence[Solution]
+) -> dict[int, list[Correction]]:
+    """The changes of each text, by its number; each with its margin and the alternatives."""
+    places = [(number, int(at)) for number, one in enumerate(solutions) for at in np.flatnonzero(one.choice)]
+    found: dict[int, list[Correction]] = defaultdict(list)
     if not places:
-        return
+        return found
     # Every other candidate of a changed position in its place, all in one call.
     owners, rows = [], []
     for number, position in places:
         for candidate in range(len(passages[number].network.positions[position])):
             row = np.zeros(oracle.batch.n_max, dtype=np.int32)
-            row[: len(choices[number])] = choices[number]
+            row[: len(solutions[number].choice)] = solutions[number].choice
             row[position] = candidate
             owners.append(number)
             rows.append(row)
     scores, at = oracle.score(np.array(owners), np.stack(rows)), 0
+    spans = {passage.text: texts[passage.text].spans() for passage in passages}
     for number, position in places:
-        passage, chosen = passages[number], int(choices[number][position])
+        passage, chosen = passages[number], int(solutions[number].choice[position])
         alternatives = passage.network.positions[position]
         gaps = scores[at : at + len(alternatives)] - scores[at + chosen]
         at += len(alternatives)
-        text = texts[passage.text]
-        start, end = text.spans()[passage.words[position]][0], text.spans()[passage.words[position + 1] - 1][1]
+        start = spans[passage.text][passage.words[position]][0]
+        end = spans[passage.text][passage.words[position + 1] - 1][1]
         others = [(one.word, float(gaps[n])) for n, one in enumerate(alternatives) if n not in (0, chosen)]
         others.sort(key=lambda pair: -pair[1])
-        new, margin = alternatives[chosen].word, -float(gaps[0])
-        yield passage.text, Correction(start, end, str(text)[start:end], new, margin, tuple(others[:SHOWN]))
+        old, new = str(texts[passage.text])[start:end], alternatives[chosen].word
+        change = Correction(start, end, old, new, -float(gaps[0]), tuple(others[:SHOWN]))
+        found[passage.text].append(change)
+    return found

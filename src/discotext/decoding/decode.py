@@ -15,7 +15,7 @@ from discotext.core.problem import Batch, Solution, Status
 from discotext.decoding.network import Network, NetworkError, check_possible, make_batch
 from discotext.decoding.oracle import NetworkOracle, can_list, find_reach, make_oracle
 from discotext.decoding.paths import NBest, PathSolver, PrefixBeam, Recording, Viterbi
-from discotext.models.model import LanguageModel, NGramModel
+from discotext.models.model import LanguageModel
 from discotext.models.registry import load_language_model
 from discotext.search.loop import check_needs, solve
 from discotext.search.solver import Solver, check_solver
@@ -137,10 +137,8 @@ class Decoder:
                 raise ValueError(f"{name} is {value}; choose {least} or more")
         if self.budget is not None:
             compute_budget(1, self.budget)
-        if not isinstance(self.solver, str):
-            check_solver(self.solver)
-        elif self.solver != "auto":
-            self._make_solver(self.solver)
+        if self.solver != "auto":
+            check_solver(self._make_solver())
         make_oracle([], make_batch([], []), self.loaded, self.weights, self.word_penalty)
 
     @cached_property
@@ -176,11 +174,12 @@ class Decoder:
         """The numbers of networks that are searched together: of like length, and n-grams look equally far in them."""
         order = find_reach([], self.loaded)
         groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
-        for number, network in enumerate(networks):
-            reach = 0 if network.spans else find_reach([network], self.loaded)
+        for number in sorted(range(len(networks)), key=lambda number: len(networks[number])):
+            network = networks[number]
             # Short texts may reach less far; they do no harm among others.
-            groups[can_list([network], self.loaded), max(reach, order)].append(number)
-        return [sorted(group, key=lambda number: len(networks[number])) for group in groups.values()]
+            reach = max(order, 0 if network.spans else find_reach([network], self.loaded))
+            groups[can_list([network], self.loaded), reach].append(number)
+        return list(groups.values())
 
     def _search(self, ready: Sequence[tuple[Network, int]]) -> list[Decoded]:
         networks = [network for network, _ in ready]
@@ -193,15 +192,16 @@ class Decoder:
                 "and long runs of words that may be skipped; choose auto, prefix-beam or greedy, or an n-gram model"
             )
         check_needs(batch, oracle, solver)
-        # The list of a solver that goes along the text is exact; any other's is what it came across.
-        along = isinstance(solver, PathSolver)
-        recording = None if self.nbest == 1 or along else Recording(oracle, batch, self._listed)
+        # Different choices may give the same text, so that more of them are listed.
+        recording = Recording(oracle, batch, 2 * self.nbest)
+        lists: Sequence[NBest | None] = [None] * len(ready)
         try:
-            solutions = solve(batch, recording or oracle, solver, seed=self.seed)
-            if isinstance(solver, PathSolver) and self.nbest > 1:
-                lists: Sequence[NBest | None] = solver.find_nbest(batch, oracle, self._listed)
-            else:
-                lists = [None] * len(ready) if recording is None else recording.nbest()
+            solutions = solve(batch, oracle if self.nbest == 1 else recording, solver, seed=self.seed)
+            # The list of a solver that goes along the text is exact; any other's is what it came across.
+            if self.nbest > 1 and isinstance(solver, PathSolver):
+                lists = solver.find_nbest(batch, oracle, 2 * self.nbest)
+            elif self.nbest > 1:
+                lists = recording.nbest()
         except UnavailableError:
             raise
         except Exception as error:
@@ -214,27 +214,23 @@ class Decoder:
         rows = zip(networks, choices, solutions, lists, parts, strict=True)
         return [self._report(*row, repr(solver)) for row in rows]
 
-    @property
-    def _listed(self) -> int:
-        """How many choices are listed: different ones may give the same text."""
-        return 2 * self.nbest
-
     def pick_solver(self, oracle: NetworkOracle, batch: Batch) -> Solver:
         """The solver that is asked for, or the one that suits the oracle."""
         if self.solver != "auto":
-            return self.solver if isinstance(self.solver, Solver) else self._make_solver(self.solver)
-        if oracle.sequential:
-            try:
-                Viterbi().refuse(batch, oracle)
-                return Viterbi()
-            except ValueError:
-                cheap = all(isinstance(model, NGramModel) for model in self.loaded)
-                return PrefixBeam(width=WIDE) if cheap else PrefixBeam()
-        return Greedy()
-
-    def _make_solver(self, name: str) -> Solver:
+            return self._make_solver()
+        if not oracle.sequential:
+            return Greedy()
         try:
-            return (PATH_SOLVERS.get(name.replace("_", "-")) or partial(make_solver, name))()
+            Viterbi().refuse(batch, oracle)
+            return Viterbi()
+        except ValueError:
+            return PrefixBeam(width=WIDE) if len(oracle.ngrams) == len(self.loaded) else PrefixBeam()
+
+    def _make_solver(self) -> Solver:
+        if not isinstance(self.solver, str):
+            return self.solver
+        try:
+            return (PATH_SOLVERS.get(self.solver.replace("_", "-")) or partial(make_solver, self.solver))()
         except ValueError as error:
             raise ValueError(f"{error}, {' or '.join(PATH_SOLVERS)}") from None
 
@@ -249,11 +245,10 @@ class Decoder:
     ) -> Decoded:
         if solution.error is not None:
             return self._report_failure(network, solver, solution.error)
-        texts = {network.text(choice): solution.score}
+        tokens, texts = network.tokens(choice), {network.text(choice): solution.score}
         for other, score in zip(nbest.choices.tolist(), nbest.scores.tolist(), strict=True) if nbest else ():
             if network.is_consistent(other):
                 texts.setdefault(network.text(other), score)
-        tokens = network.tokens(choice)
         return Decoded(
             id=network.id,
             text=network.text(choice),
@@ -278,18 +273,17 @@ class Decoder:
         self, networks: Sequence[Network], choices: Sequence[Sequence[int]], fine: Sequence[bool]
     ) -> list[dict[str, float]]:
         """The parts of scores, by name: the channel, each language model, and the word penalty if there is one."""
-        parts, tokens = [], []
-        for network, choice, ok in zip(networks, choices, fine, strict=True):
-            parts.append({"channel": sum(one.score for _, one in network.path(choice) if one.score > -math.inf)})
-            tokens.append(network.tokens(choice) if ok else [])
+        pairs = list(zip(networks, choices, strict=True))
+        tokens = [network.tokens(choice) if ok else [] for (network, choice), ok in zip(pairs, fine, strict=True)]
+        paths = [network.path(choice) for network, choice in pairs]
+        parts = {"channel": [sum(one.score for _, one in path if one.score > -math.inf) for path in paths]}
         for number, model in enumerate(self.loaded):
             weight = 1.0 if self.weights is None else self.weights[number]
-            for one, score in zip(parts, model.score(tokens).tolist(), strict=True):
-                one[model.name if model.name not in one else f"{model.name} ({number + 1})"] = weight * score
+            name = model.name if model.name not in parts else f"{model.name} ({number + 1})"
+            parts[name] = [weight * score for score in model.score(tokens).tolist()]
         if self.word_penalty:
-            for one, sentence in zip(parts, tokens, strict=True):
-                one["word penalty"] = -self.word_penalty * len(sentence)
-        return parts
+            parts["word penalty"] = [-self.word_penalty * len(sentence) for sentence in tokens]
+        return [dict(zip(parts, column, strict=True)) for column in zip(*parts.values(), strict=True)]
 
     @cached_property
     def _is_known(self) -> Callable[[str], bool]:

@@ -20,7 +20,7 @@ from discotext.decoding.network import Alternative, Network, NetworkError
 
 FIELD = re.compile(r"""([A-Za-z]+)=("(?:\\.|[^"])*"|'(?:\\.|[^'])*'|\S*)""")
 SILENT = {"!NULL", "<s>", "</s>", "!SENT_START", "!SENT_END", "<eps>", "<sil>", "SIL", "#0"}
-NUMBERS = ("a", "l", "p", "acscale", "base", "lmscale")  # fields that hold one
+NUMBERS = {"a", "l", "p", "acscale", "base", "lmscale"}  # fields that hold one
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ def make_network(name: str, edges: Sequence[Edge], start: str | None = None, end
     if first not in ranked:
         raise NetworkError(f"no path leads from the node {first} to the node {last}; check the edges")
     place = {node: number for number, node in enumerate(node for node in order if node in best)}
-    return Network(
+    return Network.of(
         name,
-        tuple(
-            tuple(Alternative(one.word, one.score, place[one.end] - place[node]) for one in ranked[node])
+        [
+            [Alternative(one.word, one.score, place[one.end] - place[node]) for one in ranked[node]]
             for node in place
             if node != last
-        ),
+        ],
     )
 
 
@@ -113,8 +113,12 @@ class Lattice:
 
     def add(self, fields: dict[str, str]) -> None:
         """Put the fields of a line where they belong."""
-        for key in NUMBERS:
-            if not is_finite(fields.get(key, "0")):
+        for key in NUMBERS & fields.keys():
+            try:
+                finite = math.isfinite(float(fields[key]))
+            except ValueError:
+                finite = False
+            if not finite:
                 raise NetworkError(f"{key}={fields[key]} is not a finite number")
         if "J" in fields:
             for key in "SE":
@@ -134,30 +138,23 @@ class Lattice:
             if told is not None and told != str(found):
                 raise NetworkError(f"{long} is {told}, but there are {found}; is the lattice truncated?")
         name = self.header.get("UTTERANCE", self.header.get("U", str(number)))
-        return make_network(name, [*map(self._make_edge, self.edges)], self.header.get("start"), self.header.get("end"))
-
-    def _make_edge(self, edge: dict[str, str]) -> Edge:
-        word = edge.get("W", self.words.get(edge["E"], ""))
-        return Edge(edge["S"], edge["E"], "" if word in SILENT else word, self._score(edge))
+        edges = []
+        for edge in self.edges:
+            word = edge.get("W", self.words.get(edge["E"], ""))
+            edges.append(Edge(edge["S"], edge["E"], "" if word in SILENT else word, self._score(edge)))
+        return make_network(name, edges, self.header.get("start"), self.header.get("end"))
 
     def _score(self, edge: dict[str, str]) -> float:
         base = float(self.header.get("base", math.e))
         if base < 0 or base == 1:
             raise NetworkError(f"base={base:g} is no base of logarithms; expected a number above 1, or 0 for none")
-        scale, value = (float(self.header.get("acscale", 1.0)) if "a" in edge else 1.0), edge.get("a", edge.get("p"))
-        if value is None:
-            return 0.0
-        if "a" in edge and base:
-            return scale * float(value) * math.log(base)
-        return scale * (math.log(float(value)) if float(value) > 0 else -math.inf)
-
-
-def is_finite(text: str) -> bool:
-    """Whether a text is a finite number."""
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+        if "a" in edge:
+            value, scale = float(edge["a"]), float(self.header.get("acscale", 1.0))
+            if base:
+                return scale * value * math.log(base)
+        else:
+            value, scale = float(edge.get("p", 1.0)), 1.0
+        return scale * math.log(value) if value > 0 else -math.inf
 
 
 def read_slf(lines: Iterable[str]) -> Iterator[Network]:

@@ -68,8 +68,7 @@ class Network:
     def __post_init__(self) -> None:
         if self.gaps is not None and len(self.gaps) != len(self.positions) + 1:
             raise NetworkError(
-                f"{len(self.gaps)} gaps were given for {len(self.positions)} positions; give one before each and one "
-                "for the end"
+                f"{len(self.gaps)} gaps for {len(self.positions)} positions; give one before each and one at the end"
             )
         for position, alternatives in enumerate(self.positions):
             check_position(position, alternatives, len(self.positions))
@@ -78,12 +77,10 @@ class Network:
     def of(cls, id: str, positions: Iterable[Iterable[str | tuple[str, float] | Alternative]]) -> Network:
         """Make a network of words, pairs of words and scores, or alternatives."""
 
-        def make(given: str | tuple[str, float] | Alternative) -> Alternative:
-            if isinstance(given, Alternative):
-                return given
-            return Alternative(given) if isinstance(given, str) else Alternative(*given)
-
-        return cls(id, tuple(tuple(map(make, row)) for row in positions))
+        rows = ([Alternative(one) if isinstance(one, str) else one for one in row] for row in positions)
+        return cls(
+            id, tuple(tuple(Alternative(*one) if isinstance(one, tuple) else one for one in row) for row in rows)
+        )
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -121,10 +118,7 @@ class Network:
         """The words of a choice, each with what stands before it. Phrases are split."""
         found: list[Token] = []
         for position, alternative in self.path(choice):
-            before = self.gap(position if found else 0)
-            for word in alternative.word.split():
-                found.append(Token(before, word))
-                before = " "
+            found += make_tokens(self.gap(position if found else 0), alternative.word.split())
         return found
 
     def gap(self, position: int) -> str:
@@ -137,6 +131,11 @@ class Network:
         return "".join(token.before + token.word for token in self.tokens(choice)) + end
 
 
+def make_tokens(before: str, words: Sequence[str]) -> list[Token]:
+    """The tokens of a phrase. before: What stands before its first word."""
+    return [Token(" " if number else before, word) for number, word in enumerate(words)]
+
+
 def check_position(position: int, alternatives: Sequence[Alternative], size: int) -> None:
     """Raise NetworkError if a position has no alternatives, or one that is there twice or has no usable score."""
     if not alternatives:
@@ -144,16 +143,10 @@ def check_position(position: int, alternatives: Sequence[Alternative], size: int
     seen: set[tuple[str, int]] = set()
     for one in alternatives:
         if one.score != -math.inf and not abs(one.score) <= LARGEST:
-            raise NetworkError(
-                f"the score of {one.word!r} is {one.score:g}; expected a natural logarithm of at most {LARGEST:g} in "
-                "size, or −inf to forbid",
-                position,
-            )
+            wanted = f"expected a natural logarithm of at most {LARGEST:g} in size, or −inf to forbid"
+            raise NetworkError(f"the score of {one.word!r} is {one.score:g}; {wanted}", position)
         if not 1 <= one.span <= size - position:
-            raise NetworkError(
-                f"{one.word!r} spans {one.span} positions, but {size - position} are left; choose 1 to that many",
-                position,
-            )
+            raise NetworkError(f"{one.word!r} spans {one.span} positions, but {size - position} are left", position)
         if (one.word, one.span) in seen:
             raise NetworkError(f"the word {one.word!r} is there twice; give each once, with the better score", position)
         seen.add((one.word, one.span))

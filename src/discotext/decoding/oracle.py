@@ -21,7 +21,7 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Choices, Floats, Ints
 from discotext.core.problem import Batch
-from discotext.decoding.network import Network
+from discotext.decoding.network import Network, make_tokens
 from discotext.models.model import LanguageModel, NGramModel, SequentialModel, Token
 
 TABLES = 1_000_000  # windows of all positions of one network at most, for an oracle that lists them
@@ -33,8 +33,8 @@ SKIPPED = Token("", "")
 class NGramReader:
     """Reads the alternatives of networks with an n-gram model, many rows at once; words are looked up once.
 
-    Alternatives are named by their place in the concatenation of all positions of all networks. ids: (K, slots), the
-    words of each, −1 where it has fewer than the longest phrase. A context is a row of `order − 1` ids.
+    ids: (K, slots), the words of each alternative, −1 where it has fewer than the longest phrase. A state is a row of
+    `order − 1` ids.
     """
 
     def __init__(self, model: NGramModel, phrases: Sequence[Sequence[str]]) -> None:
@@ -45,26 +45,64 @@ class NGramReader:
         for row, phrase in enumerate(phrases):
             self.ids[row, : len(phrase)] = [number[word] for word in phrase]
 
-    def read(self, contexts: Ints, places: Ints) -> tuple[Ints, Floats]:
-        """Read an alternative each after some contexts. Returns the new contexts, and the log-probabilities (R,)."""
-        gains = np.zeros(len(contexts))
-        for words in self.ids[places].T:
+    def read(self, states: Ints, parents: Ints, places: Ints, wanted: Bools, begun: Bools) -> tuple[Ints, Floats]:
+        """Put an alternative each behind some prefixes where it is wanted; new states and (R,) log-probabilities.
+
+        places: where alternatives stand in the concatenation of all positions. begun: whether a word is there yet.
+        """
+        contexts, gains = states[parents], np.zeros(len(parents))
+        for words in np.where(wanted[:, None], self.ids[places], -1).T:
             there = np.flatnonzero(words >= 0)
             gains[there] += self.model.log_probs(contexts[there], words[there])
-            contexts = self._push(contexts, words)
+            contexts = self.push(contexts, words)
         return contexts, gains
 
-    def skip(self, contexts: Ints, places: Ints) -> Ints:
-        """The contexts after alternatives, whose probabilities are not asked for."""
-        for words in self.ids[places].T:
-            contexts = self._push(contexts, words)
-        return contexts
-
-    def _push(self, contexts: Ints, words: Ints) -> Ints:
-        if self.model.order == 1:
-            return contexts
-        pushed = np.concatenate([contexts[:, 1:], words[:, None]], axis=1)
+    def push(self, contexts: Ints, words: Ints) -> Ints:
+        """Contexts with one more word each; −1 stands for none."""
+        pushed = np.concatenate([contexts, words[:, None]], axis=1)[:, 1:]
         return np.where((words >= 0)[:, None], pushed, contexts)
+
+    def finish(self, states: Ints, rows: Ints) -> Floats:
+        """The log-probability that the text ends after some of the states."""
+        return self.model.finish(states[rows])
+
+    def list_keys(self, states: Ints, begun: Bools) -> list[Ints] | None:
+        """Columns of numbers: what agrees in all of them has equal futures. None if nothing has."""
+        return list(states.T)
+
+
+class PhraseReader:
+    """The same with any other model that reads from left to right.
+
+    tokens: of each alternative, at the start of a text and after a word.
+    """
+
+    def __init__(self, model: SequentialModel, tokens: Sequence[Sequence[Sequence[Token]]]) -> None:
+        self.model, self.tokens = model, tokens
+
+    def read(self, states: Any, parents: Ints, places: Ints, wanted: Bools, begun: Bools) -> tuple[Any, Floats]:
+        rows = [
+            self.tokens[seen][place] if there else ()
+            for place, there, seen in zip(places.tolist(), wanted.tolist(), begun.tolist(), strict=True)
+        ]
+        gains = np.zeros(len(parents))
+        for slot in range(max(map(len, rows), default=0) or 1):
+            tokens = [row[slot] if slot < len(row) else SKIPPED for row in rows]
+            states, found = self.model.extend(states, parents, tokens)
+            gains += found
+            parents = np.arange(len(gains))
+        return states, gains
+
+    def finish(self, states: Any, rows: Ints) -> Floats:
+        # Nothing more is read, only these rows are picked.
+        ending, _ = self.model.extend(states, rows, [SKIPPED] * len(rows))
+        return self.model.finish(ending)
+
+    def list_keys(self, states: Any, begun: Bools) -> list[Ints] | None:
+        known, ids = self.model.recombine(states), dict[Any, int]()
+        if known is None:
+            return None
+        return [np.array([ids.setdefault(key, len(ids)) for key in known], dtype=np.int64), begun.astype(np.int64)]
 
 
 @dataclass(frozen=True)
@@ -91,15 +129,22 @@ class NetworkOracle:
     ) -> None:
         self.networks, self.batch, self.models = list(networks), batch, list(models)
         self.weights = np.array(weights, dtype=np.float64)
-        every = [one for network in networks for row in network.positions for one in row]
-        phrases = [one.word.split() for one in every]
+        rows = [(network, at, one) for network in networks for at, row in enumerate(network.positions) for one in row]
+        phrases = [one.word.split() for _, _, one in rows]
+        gaps = [[network.gap(0) for network, _, _ in rows], [network.gap(at) for network, at, _ in rows]]
+        tokens = [[make_tokens(*pair) for pair in zip(before, phrases, strict=True)] for before in gaps]
         self.words: Ints = np.array([len(one) for one in phrases], dtype=np.int64)
-        self.channel: Floats = np.array([one.score for one in every], dtype=np.float64) - word_penalty * self.words
-        self.span: Ints = np.array([one.span for one in every], dtype=np.int64)
-        self.readers = {
-            number: NGramReader(model, phrases) for number, model in enumerate(models) if isinstance(model, NGramModel)
-        }
-        self.sequential = all(isinstance(model, SequentialModel) for model in models)
+        scores: Floats = np.array([one.score for _, _, one in rows], dtype=np.float64)
+        self.channel = scores - word_penalty * self.words
+        self.span: Ints = np.array([one.span for _, _, one in rows], dtype=np.int64)
+        self.readers: dict[int, NGramReader | PhraseReader] = {}
+        for number, model in enumerate(models):
+            if isinstance(model, NGramModel):
+                self.readers[number] = NGramReader(model, phrases)
+            elif isinstance(model, SequentialModel):
+                self.readers[number] = PhraseReader(model, tokens)
+        self.ngrams = {number: one for number, one in self.readers.items() if isinstance(one, NGramReader)}
+        self.sequential = len(self.readers) == len(models)
         self.order = find_reach(networks, models) if can_list(networks, models) else None
 
     def places(self, problems: Ints, position: int, candidates: Ints) -> Ints:
@@ -109,77 +154,53 @@ class NetworkOracle:
     def score(self, problems: Ints, choices: Choices) -> Floats:
         """Score whole texts: n-grams from left to right, other models sentence by sentence."""
         sizes = self.batch.sizes[problems]
-        states, rows = self._start(problems, self.readers), np.arange(len(problems))
-        empty = np.flatnonzero(sizes == 0)
-        total = np.zeros(len(problems))
-        for number, reader in self.readers.items():
-            total[empty] += self.weights[number] * reader.model.finish(states.models[number][empty])
+        states, rows = self.start(problems, self.ngrams), np.arange(len(problems))
+        total, empty = np.zeros(len(problems)), np.flatnonzero(sizes == 0)
+        for number, reader in self.ngrams.items():
+            total[empty] += self.weights[number] * reader.finish(states.models[number], empty)
         for position in range(int(sizes.max(initial=0))):
             going = np.flatnonzero(sizes[rows] > position)
             rows = rows[going]
             states, gains = self.extend(states, going, position, choices[rows, position].astype(np.int64))
             total[rows] += gains
         asked = np.flatnonzero(total > -np.inf)
-        rest = [number for number in range(len(self.models)) if number not in self.readers]
-        if rest and len(asked):
-            pairs = zip(problems[asked].tolist(), choices[asked].tolist(), strict=True)
-            sentences = [self.networks[problem].tokens(choice) for problem, choice in pairs]
-            for number in rest:
-                total[asked] += self.weights[number] * self.models[number].score(sentences)
+        pairs = zip(problems[asked].tolist(), choices[asked].tolist(), strict=True)
+        others = [number for number in range(len(self.models)) if number not in self.ngrams]
+        sentences = [self.networks[problem].tokens(choice) for problem, choice in pairs] if others else []
+        for number in others if sentences else ():
+            total[asked] += self.weights[number] * self.models[number].score(sentences)
         return total
 
-    def start(self, problems: Ints) -> PathStates:
-        """The states of empty prefixes; see `PathOracle` for this and the next two."""
-        return self._start(problems, range(len(self.models)))
-
-    def _start(self, problems: Ints, numbers: Iterable[int]) -> PathStates:
+    def start(self, problems: Ints, numbers: Iterable[int] | None = None) -> PathStates:
+        """The states of empty prefixes, of some models or all; see `PathOracle` for this and the next two."""
         none = np.zeros(len(problems), dtype=np.int64)
-        models = {number: as_sequential(self.models[number]).start(len(problems)) for number in numbers}
+        asked = self.readers if numbers is None else numbers
+        models = {number: self.readers[number].model.start(len(problems)) for number in asked}
         return PathStates(np.asarray(problems), none, none.astype(bool), models)
 
     def extend(self, states: PathStates, parents: Ints, position: int, candidates: Ints) -> tuple[PathStates, Floats]:
         problems, until, begun = states.problems[parents], states.until[parents], states.begun[parents]
-        covered = until > position
+        free = until <= position
         places = self.places(problems, position, candidates)
-        gains = np.where(covered, np.where(candidates > 0, -np.inf, 0.0), self.channel[places])
-        read = np.flatnonzero(~covered)
+        gains = np.where(free, self.channel[places], np.where(candidates > 0, -np.inf, 0.0))
         last = np.flatnonzero(self.batch.sizes[problems] == position + 1)
         new: dict[int, Any] = {}
         for number, before in states.models.items():
-            gained = np.zeros(len(parents))
-            if number in self.readers:
-                contexts = before[parents]
-                contexts[read], gained[read] = self.readers[number].read(contexts[read], places[read])
-                gained[last] += self.readers[number].model.finish(contexts[last])
-                new[number] = contexts
-            else:
-                model = as_sequential(self.models[number])
-                rows = zip(problems.tolist(), candidates.tolist(), covered.tolist(), begun.tolist(), strict=True)
-                phrases = [
-                    [] if hidden else split_phrase(self.networks[problem], position, candidate, seen)
-                    for problem, candidate, hidden, seen in rows
-                ]
-                new[number], gained = read_phrases(model, before, parents, phrases)
-                if len(last):
-                    # Nothing more is read, only these rows are picked.
-                    ending, _ = model.extend(new[number], last, [SKIPPED] * len(last))
-                    gained[last] += model.finish(ending)
+            reader = self.readers[number]
+            new[number], gained = reader.read(before, parents, places, free, begun)
+            if len(last):
+                gained[last] += reader.finish(new[number], last)
             gains += self.weights[number] * gained
-        after = np.where(covered, until, position + self.span[places])
-        return PathStates(problems, after, begun | (~covered & (self.words[places] > 0)), new), gains
+        after = np.where(free, position + self.span[places], until)
+        return PathStates(problems, after, begun | (free & (self.words[places] > 0)), new), gains
 
     def recombine(self, states: PathStates) -> Ints | None:
         columns = [states.until]
         for number, state in states.models.items():
-            if number in self.readers:
-                columns += list(state.T)
-                continue
-            known = as_sequential(self.models[number]).recombine(state)
-            if known is None:
+            found = self.readers[number].list_keys(state, states.begun)
+            if found is None:
                 return None
-            ids: dict[Any, int] = {}
-            columns += [np.array([ids.setdefault(key, len(ids)) for key in known], dtype=np.int64)]
-            columns.append(states.begun.astype(np.int64))
+            columns += found
         keys = states.problems
         for column in columns:
             # Numbered anew each time, so that they stay small.
@@ -226,8 +247,8 @@ class RelaxedNetworkOracle(NetworkOracle):
                 others = [one for at, one in enumerate(held) if at != place]
                 found = np.einsum(spell(table.ndim, place), table, *others, optimize=True)
                 at = first + place
-                gradient[:, ends[at] - counts[at] : ends[at]] += found if found.ndim == 2 else found[None]
-            scores += (held[-1] * (found if found.ndim == 2 else found[None])).sum(axis=1)
+                gradient[:, ends[at] - counts[at] : ends[at]] += found
+            scores += (held[-1] * found).sum(axis=1)
         return scores, gradient
 
     def _tabulate(self, problem: int) -> list[Floats]:
@@ -245,14 +266,15 @@ class RelaxedNetworkOracle(NetworkOracle):
         windows = np.indices(shape, dtype=np.int64).reshape(len(shape), -1)
         first = position + 1 - len(shape)
         *before, here = [self.places(np.array(problem), first + at, row) for at, row in enumerate(windows)]
-        total = self.channel[here].copy()
-        for number, reader in self.readers.items():
+        total, rows = self.channel[here].copy(), np.arange(len(here))
+        everywhere = np.ones(len(here), dtype=bool)
+        for number, reader in self.ngrams.items():
             contexts = reader.model.start(len(here))
-            for places in before:
-                contexts = reader.skip(contexts, places)
-            contexts, gains = reader.read(contexts, here)
+            for words in (column for places in before for column in reader.ids[places].T):
+                contexts = reader.push(contexts, words)
+            contexts, gains = reader.read(contexts, rows, here, everywhere, everywhere)
             if position + 1 == self.batch.sizes[problem]:
-                gains += reader.model.finish(contexts)
+                gains += reader.finish(contexts, rows)
             total += self.weights[number] * gains
         return np.asarray(np.maximum(total, FORBIDDEN).reshape(shape))
 
@@ -267,31 +289,6 @@ def spell(axes: int, kept: int) -> str:
     letters = LETTERS[:axes]
     others = "".join(f",z{letter}" for letter in letters if letter != letters[kept])
     return f"{letters}{others}->{'z' if others else ''}{letters[kept]}"
-
-
-def as_sequential(model: LanguageModel) -> SequentialModel:
-    """The model, which is known to read from left to right."""
-    assert isinstance(model, SequentialModel)
-    return model
-
-
-def split_phrase(network: Network, position: int, candidate: int, begun: bool) -> list[Token]:
-    """The tokens of an alternative. begun: whether a word stands before it."""
-    words = network.positions[position][candidate].word.split()
-    return [Token(" " if slot else network.gap(position if begun else 0), word) for slot, word in enumerate(words)]
-
-
-def read_phrases(
-    model: SequentialModel, states: Any, parents: Ints, phrases: Sequence[Sequence[Token]]
-) -> tuple[Any, Floats]:
-    """Put phrases, which may be empty, behind prefixes; returns new states and (R,) the log-probabilities."""
-    gains = np.zeros(len(parents))
-    for slot in range(max(map(len, phrases), default=0) or 1):
-        tokens = [phrase[slot] if slot < len(phrase) else SKIPPED for phrase in phrases]
-        states, found = model.extend(states, parents, tokens)
-        gains += found
-        parents = np.arange(len(gains))
-    return states, gains
 
 
 def make_oracle(
@@ -323,11 +320,8 @@ def can_list(networks: Sequence[Network], models: Sequence[LanguageModel]) -> bo
     """Whether all models are n-grams whose windows can be listed: no graph, no long runs that may be skipped."""
     if any(network.spans for network in networks) or not all(isinstance(model, NGramModel) for model in models):
         return False
-    if not models:
-        return True
-    reach = find_reach(networks, models)
-    most = 0.0
-    for network in networks:
+    reach, most = find_reach(networks, models), 0.0
+    for network in networks if models else ():
         totals = np.concatenate([[0.0], np.cumsum(np.log(np.array(network.counts, dtype=np.float64)))])
         ends = np.arange(1, len(network) + 1)
         most = max(most, float(np.exp(totals[ends] - totals[np.maximum(ends - reach, 0)]).sum()))

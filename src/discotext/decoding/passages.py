@@ -13,8 +13,8 @@ whole sentence gains or loses, exactly.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +22,8 @@ import numpy as np
 from discotext.core.arrays import Floats, Ints
 from discotext.decoding.network import Alternative, Network
 from discotext.decoding.speller import Speller, Suggestion
-from discotext.models.model import NGramModel, normalise
+from discotext.models.model import NGramModel, normalise, pad_sentences
+from discotext.models.ngram import BackoffModel
 from discotext.text.sentences import find_sentences
 from discotext.text.words import Words, match_case
 
@@ -84,6 +85,7 @@ class CodeBlocks:
 
 
 CODE = re.compile(r"`[^`\n]{1,2000}`|<[^<>\n]{1,300}>|\b(?:https?|ftp)://\S+|\bwww\.\S+|\S+@\S+\.\S+", re.IGNORECASE)
+MAY_BE_CODE = re.compile(r"[`@<]|://|www\.", re.IGNORECASE)
 # A piece of text between white space is code or an address if one of these is inside it.
 INSIDE = re.compile(r"[_\\@#=<>{}$^*|~+&/]|\w\.\w|\w\(\w|::|\d")
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060"  # soft hyphen, zero-width space, non-joiner and joiner, word joiner
@@ -106,7 +108,8 @@ def find_protected(text: Words, blocks: Sequence[Span] | None = None) -> list[bo
     whole = str(text)
     spans = text.spans()
     protected = [_looks_special(word) for word in text.words]
-    code = [match.span() for match in CODE.finditer(whole)] if _may_hold_code(whole) else []
+    # Most texts have none of the signs, and are not searched.
+    code = [match.span() for match in CODE.finditer(whole)] if MAY_BE_CODE.search(whole) else []
     for some in (code, CodeBlocks().read(whole) if blocks is None else blocks):
         at = 0
         for number, (start, end) in enumerate(spans):
@@ -124,20 +127,9 @@ def find_protected(text: Words, blocks: Sequence[Span] | None = None) -> list[bo
     return protected
 
 
-def _may_hold_code(text: str) -> bool:
-    return any(sign in text for sign in ("`", "://", "www.", "@", "<"))
-
-
 def _looks_special(word: str) -> bool:
     """Capitals where a sentence has none, digits, hyphens."""
-    rest = word[1:]
-    return (
-        rest != rest.lower()
-        or "-" in word
-        or "‐" in word
-        or "‑" in word
-        or not word.replace("'", "a").replace("’", "a").replace("ʼ", "a").isalpha()
-    )
+    return word[1:] != word[1:].lower() or not re.sub("['’ʼ]", "", word).isalpha()
 
 
 def _stands_free(text: Words, number: int) -> bool:
@@ -179,13 +171,6 @@ class _Place:
     suggestions: Sequence[Suggestion]
 
 
-@dataclass(frozen=True)
-class _Sentence:
-    text: int
-    start: int
-    end: int
-
-
 def make_passages(
     texts: Sequence[Words],
     speller: Speller,
@@ -199,23 +184,20 @@ def make_passages(
     is part of the candidates' channel scores, so that a search needs no thresholds. blocks: the code of each text; None
     to look for it.
     """
-    sentences: list[_Sentence] = []
+    sentences: list[tuple[int, int, int]] = []  # the text, the first word, and one past the last
     places: list[_Place] = []
     lower = [[normalise(word) for word in text.lower] for text in texts]
     for number, text in enumerate(texts):
         protected = find_protected(text, None if blocks is None else blocks[number])
         for start, end in cut_sentences(find_sentences(text)):
             places += find_places(text, lower[number], protected, start, end, speller, len(sentences))
-            sentences.append(_Sentence(number, start, end))
-    kept = _keep_plausible(speller, [lower[one.text][one.start : one.end] for one in sentences], sentences, places,
-                           margin, slack)  # fmt: skip
+            sentences.append((number, start, end))
+    padded = Sentences.of(speller.model, [lower[number][start:end] for number, start, end in sentences])
+    firsts = [padded.starts[place.sentence] + place.start - sentences[place.sentence][1] for place in places]
     by_sentence: dict[int, list[_Place]] = {}
-    for place in kept:
+    for place in _keep_plausible(speller.model, padded, firsts, places, margin - slack):
         by_sentence.setdefault(place.sentence, []).append(place)
-    return [
-        _make_passage(texts[sentences[number].text], sentences[number], found, margin)
-        for number, found in by_sentence.items()
-    ]
+    return [_make_passage(texts, *sentences[number], found, margin) for number, found in by_sentence.items()]
 
 
 def cut_sentences(sentences: Sequence[tuple[int, int]], longest: int = LONGEST) -> list[tuple[int, int]]:
@@ -256,46 +238,33 @@ def find_places(
 
 
 def _keep_plausible(
-    speller: Speller,
-    words: Sequence[Sequence[str]],
-    sentences: Sequence[_Sentence],
-    places: Sequence[_Place],
-    margin: float,
-    slack: float,
-) -> list[_Place]:
-    """The places with those of their candidates that are not hopeless."""
-    if not places:
-        return []
-    model = speller.model
-    padded = Sentences.of(model, words)
-    counts = np.array([len(place.suggestions) for place in places], dtype=np.int64)
-    at = np.array([padded.starts[one.sentence] + one.start - sentences[one.sentence].start for one in places])
-    lengths = np.array([place.length for place in places], dtype=np.int64)
+    model: BackoffModel, sentences: Sentences, firsts: Sequence[int], places: Sequence[_Place], least: float
+) -> Iterator[_Place]:
+    """The places with those of their candidates that are not hopeless. firsts: where they are in the sentences."""
+    counts = [len(place.suggestions) for place in places]
     every = [one for place in places for one in place.suggestions]
-    flat = model.ids([word for one in every for word in one.words]).tolist()
-    ids, first = [], 0
-    for one in every:
-        ids.append(flat[first : first + len(one.words)])
-        first += len(one.words)
-    gains = score_changes(model, padded, np.repeat(at, counts), np.repeat(lengths, counts), ids)
-    good = gains + np.array([one.score for one in every]) - margin > -slack
-    kept, first = [], 0
-    for place, count in zip(places, counts.tolist(), strict=True):
-        chosen = [one for one, ok in zip(place.suggestions, good[first : first + count], strict=True) if ok]
-        first += count
+    ids = np.split(
+        model.ids([word for one in every for word in one.words]), np.cumsum([len(one.words) for one in every])
+    )
+    at, lengths = (np.array(some, dtype=np.int64) for some in (firsts, [place.length for place in places]))
+    gains = score_changes(model, sentences, np.repeat(at, counts), np.repeat(lengths, counts), ids[:-1])
+    good = np.split(gains + np.array([one.score for one in every]) > least, np.cumsum(counts))
+    for place, fine in zip(places, good[:-1], strict=True):
+        chosen = [one for one, ok in zip(place.suggestions, fine, strict=True) if ok]
         if chosen:
-            kept.append(_Place(place.sentence, place.start, place.length, chosen))
-    return kept
+            yield replace(place, suggestions=chosen)
 
 
-def _make_passage(text: Words, sentence: _Sentence, places: Sequence[_Place], margin: float) -> Passage:
+def _make_passage(
+    texts: Sequence[Words], text_number: int, number: int, end: int, places: Sequence[_Place], margin: float
+) -> Passage:
     """A position for each word; words that may be joined share one, in which each may also be replaced alone."""
+    text = texts[text_number]
     single = {place.start: place.suggestions for place in places if place.length == 1}
     joins = {place.start: place.suggestions for place in places if place.length == 2}
     starts: list[int] = []
     positions: list[tuple[Alternative, ...]] = []
-    number = sentence.start
-    while number < sentence.end:
+    while number < end:
         word = text.words[number]
         starts.append(number)
         options = {write_like(word, one.text): one.score for one in single.get(number, ())}
@@ -311,7 +280,7 @@ def _make_passage(text: Words, sentence: _Sentence, places: Sequence[_Place], ma
         cased.pop(original, None)
         positions.append((Alternative(original), *(Alternative(option, score) for option, score in cased.items())))
         number += 1
-    return Passage(sentence.text, (*starts, sentence.end), Network("", tuple(positions)))
+    return Passage(text_number, (*starts, end), Network("", tuple(positions)))
 
 
 def write_like(original: str, word: str) -> str:
@@ -339,21 +308,14 @@ class Sentences:
     @classmethod
     def of(cls, model: NGramModel, sentences: Sequence[Sequence[str]]) -> Sentences:
         """Look up the words of sentences."""
-        around = model.order - 1
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        sizes = lengths + 2 * around + 1
-        starts = np.cumsum(sizes) - sizes + around
-        padded = np.full(int(sizes.sum()), -1, dtype=np.int64)
-        for step in range(1, around + 1):
-            padded[starts - step] = model.begin
-        padded[starts + lengths] = model.end
-        inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        padded[np.repeat(starts, lengths) + inside] = model.ids([word for sentence in sentences for word in sentence])
+        ids = model.ids([word for sentence in sentences for word in sentence])
+        padded, starts = pad_sentences(ids, lengths, model.order - 1, model.begin, model.end)
         return cls(padded, starts, model.order)
 
 
 def score_changes(
-    model: NGramModel, sentences: Sentences, places: Ints, lengths: Ints, replacements: Sequence[Sequence[int]]
+    model: NGramModel, sentences: Sentences, places: Ints, lengths: Ints, replacements: Sequence[Ints | Sequence[int]]
 ) -> Floats:
     """(R,) by how much each change makes its sentence likelier, in natural logarithms.
 
@@ -369,7 +331,7 @@ def score_changes(
 
 
 def _score_runs(
-    model: NGramModel, sentences: Sentences, places: Ints, ends: Ints, middles: Sequence[Sequence[int]]
+    model: NGramModel, sentences: Sentences, places: Ints, ends: Ints, middles: Sequence[Ints | Sequence[int]]
 ) -> Floats:
     """(R,) ln p of words put at places, and of the words after them that see them."""
     around = sentences.order - 1

@@ -17,11 +17,9 @@ wrappers of `solve` know nothing of; so they ask the oracle inside, and what the
 from __future__ import annotations
 
 import heapq
-import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -191,6 +189,14 @@ def is_counting_needed(batch: Batch, goal: float | None) -> Bools:
     return np.asarray((batch.budgets < changeable) | (goal is not None))
 
 
+def find_path_oracle(oracle: Oracle) -> PathOracle:
+    """The oracle inside the wrappers."""
+    inner = innermost(oracle)
+    if not isinstance(inner, PathOracle):
+        raise TypeError(f"{type(inner).__name__} does not read a text from left to right; expected a PathOracle")
+    return inner
+
+
 class PathSolver(Solver):
     """What `Viterbi` and `PrefixBeam` share. `_run` yields parts of the batch with what was found in them."""
 
@@ -200,8 +206,7 @@ class PathSolver(Solver):
     def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]: ...
 
     def refuse(self, batch: Batch, oracle: Oracle) -> None:
-        inner = innermost(oracle)
-        if not isinstance(inner, PathOracle) or not inner.sequential:
+        if not find_path_oracle(oracle).sequential:
             raise ValueError(
                 f"{type(self).__name__} needs models that read from left to right, and one of these reads whole texts "
                 "alone; choose disco or greedy"
@@ -226,15 +231,14 @@ class PathSolver(Solver):
         found: list[NBest] = []
         for part, rows, history, _ in self._run(self._prepare(batch, oracle, np.arange(len(batch)), None, count)):
             best = best_of_groups(rows.problems, rows.scores, rows.used, count)
-            choices, cuts = history.read(best), np.searchsorted(rows.problems[best], [*part, part[-1] + 1])
-            for index, (first, last) in zip(part.tolist(), pairwise(cuts.tolist()), strict=True):
-                found.append(NBest(choices[first:last, : batch.sizes[index]], rows.scores[best[first:last]]))
+            choices = history.read(best)
+            for index in part.tolist():
+                mine = rows.problems[best] == index
+                found.append(NBest(choices[mine, : batch.sizes[index]], rows.scores[best[mine]]))
         return found
 
     def _prepare(self, batch: Batch, oracle: Oracle, numbers: Ints, goal: float | None, count: int) -> PathSearch:
-        inner = innermost(oracle)
-        assert isinstance(inner, PathOracle)
-        return PathSearch(batch, inner, numbers, is_counting_needed(batch, goal), count)
+        return PathSearch(batch, find_path_oracle(oracle), numbers, is_counting_needed(batch, goal), count)
 
 
 @dataclass(frozen=True)
@@ -256,19 +260,18 @@ class Viterbi(PathSolver):
 
     def refuse(self, batch: Batch, oracle: Oracle) -> None:
         super().refuse(batch, oracle)
-        inner = innermost(oracle)
-        assert isinstance(inner, PathOracle)
-        if inner.order is None:
+        order = find_path_oracle(oracle).order
+        if order is None:
             raise ValueError(
                 "Viterbi needs n-gram models, and a network without spans and without long runs of words that may be "
                 "skipped; choose prefix-beam"
             )
-        sizes = count_prefixes(batch, inner.order, is_counting_needed(batch, None))
+        sizes = count_prefixes(batch, order, is_counting_needed(batch, None))
         large = np.flatnonzero(sizes > self.limit)
         if len(large):
             first = int(large[0])
             raise ValueError(
-                f"problem {first} has up to {sizes[first]:,.0f} prefixes at one position (order {inner.order}, budget "
+                f"problem {first} has up to {sizes[first]:,.0f} prefixes at one position (order {order}, budget "
                 f"{batch.budgets[first]}), more than the {self.limit:,} that Viterbi takes on; give fewer candidates, "
                 "raise Viterbi(limit=…), or choose prefix-beam"
             )
@@ -310,21 +313,17 @@ class PrefixBeam(PathSolver):
 
     width: How many prefixes are kept.
     per_change: Keep so many of each number of changes, where the budget may run out; otherwise of all together.
-    margin: Leave out prefixes that score less than the best of their beam by more than this.
 
     >>> PrefixBeam(width=4)
-    PrefixBeam(width=4, per_change=True, margin=inf)
+    PrefixBeam(width=4, per_change=True)
     """
 
     width: int = 8
     per_change: bool = True
-    margin: float = math.inf
 
     def __post_init__(self) -> None:
         if self.width < 1:
             raise ValueError(f"width is {self.width}; a beam keeps at least 1 prefix, so choose 1 or more")
-        if not self.margin >= 0:
-            raise ValueError(f"margin is {self.margin}; choose 0 or more")
 
     def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]:
         part = np.arange(len(search.batch))
@@ -334,9 +333,7 @@ class PrefixBeam(PathSolver):
     def prune(self, beams: Ints, scores: Floats, rows: Ints, width: int) -> tuple[Ints, Ints]:
         """The rows to keep and those to leave out. beams: (R,) which beam each is in."""
         order = np.lexsort((-scores, beams))
-        ranks = rank_in_group(beams[order])
-        best = scores[order][np.arange(len(order)) - ranks]
-        inside = (ranks < width) & (scores[order] >= best - self.margin)
+        inside = rank_in_group(beams[order]) < width
         return rows[order[inside]], rows[order[~inside]]
 
 

@@ -90,60 +90,48 @@ def parse_network(value: Any, number: str) -> Network:
     """The network of one object. number: Its id where it has none."""
     if not isinstance(value, dict) or ("positions" not in value) == ("nbest" not in value):
         raise NetworkError('expected an object with "positions" or "nbest", such as {"id": "1", "positions": [["a"]]}')
-    name = value.get("id", number)
+    name, gaps = value.get("id", number), value.get("gaps")
     if not isinstance(name, str | int):
-        raise NetworkError(f"the id is {describe(name)}; expected a string")
+        raise NetworkError(f"the id is {show(name)}; expected a string")
     if "nbest" in value:
-        listed = enumerate(parse_list(value["nbest"], "nbest"))
-        texts = [parse_entry("text", one, f"entry {at} of nbest") for at, one in listed]
+        texts = parse_row("text", value["nbest"], "nbest")
         best = value.get("best")
-        return rescore_list(
-            str(name), [(one.word, one.score) for one in texts], best if isinstance(best, str) else None
-        )
-    rows = [parse_list(row, "a position") for row in parse_list(value["positions"], "positions")]
-    positions = [[parse_entry("word", one, f"position {at}") for one in row] for at, row in enumerate(rows)]
-    gaps = value.get("gaps")
+        listed = [(one.word, one.score) for one in texts]
+        return rescore_list(str(name), listed, best if isinstance(best, str) else None)
+    if not isinstance(value["positions"], list):
+        raise NetworkError(f"positions is {show(value['positions'])}; expected a list of lists")
     if gaps is not None and not (isinstance(gaps, list) and all(isinstance(gap, str) for gap in gaps)):
         raise NetworkError("gaps is not a list of strings; give what stands before each position, and at the end")
-    network = Network(str(name), tuple(map(tuple, positions)), None if gaps is None else tuple(gaps))
-    several = [[one.score for one in row] for row in network.positions if len(row) > 1]
+    rows = [parse_row("word", row, f"position {at}") for at, row in enumerate(value["positions"])]
+    network = Network(str(name), tuple(rows), None if gaps is None else tuple(gaps))
+    several = [[one.score for one in row] for row in rows if len(row) > 1]
     if several and all(min(row) >= 0 and abs(sum(row) - 1) < 0.01 for row in several):
         raise NetworkError("the scores of its positions add up to 1, as probabilities do; give natural logarithms")
     return network
 
 
-def parse_list(value: Any, name: str) -> list[Any]:
-    """A value that has to be a list."""
-    if not isinstance(value, list):
-        raise NetworkError(f"{name} is {describe(value)}; expected a list")
-    return value
+def parse_row(key: str, row: Any, where: str) -> tuple[Alternative, ...]:
+    """The words of a position, or the texts of a list. key: What holds a word. where: How messages call the place."""
+    if not isinstance(row, list):
+        raise NetworkError(f"{where} is {show(row)}; expected a list")
+    found = []
+    for number, one in enumerate(row):
+        entry = {key: one} if isinstance(one, str) else one
+        if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
+            raise NetworkError(f'{where}, entry {number}: {show(one)}; expected {{"{key}": "film", "score": -1.5}}')
+        span, score = entry.get("span", 1), entry.get("score", 0.0)
+        fits = type(score) in (int, float) and (score == -math.inf or abs(score) <= LARGEST)
+        if type(span) is not int or not fits:
+            raise NetworkError(
+                f"{where}, entry {number}: {entry[key][:40]!r} has the score {show(score)} and the span {show(span)}; "
+                f"expected a natural logarithm of at most {LARGEST:g} in size, or -Infinity, and a whole number"
+            )
+        found.append(Alternative(" ".join(entry[key].split()), float(score), span))
+    return tuple(found)
 
 
-def parse_entry(key: str, value: Any, where: str) -> Alternative:
-    """A word of a position, or a text of a list. key: What holds it. where: How messages call its place."""
-    if isinstance(value, str):
-        value = {key: value}
-    if not isinstance(value, dict) or not isinstance(value.get(key), str):
-        raise NetworkError(f'{where} has {describe(value)}; expected {{"{key}": "film", "score": -1.5}}')
-    span, score = value.get("span", 1), value.get("score", 0.0)
-    if type(span) is not int:
-        raise NetworkError(f"{where}: the span of {value[key]!r} is {describe(span)}; expected a whole number")
-    if type(score) not in (int, float) or not (score == -math.inf or abs(score) <= LARGEST):
-        raise NetworkError(
-            f"{where}: the score of {value[key][:40]!r} is {describe(score)}; expected a natural logarithm of at most "
-            f"{LARGEST:g} in size, or -Infinity to forbid"
-        )
-    return Alternative(" ".join(value[key].split()), float(score), span)
-
-
-def describe(value: Any) -> str:
-    """A value, for a message.
-
-    >>> describe({"a": 1}), describe(None)
-    ('an object', 'null')
-    """
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
+def show(value: Any) -> str:
+    """The beginning of a value as JSON."""
     return json.dumps(value)[:40]
 
 

@@ -4,10 +4,9 @@ Candidates come from the vocabulary of a language model: words within two edits 
 known one, and two words written as one. Tables of a user (`read_confusions`) add theirs. Which candidate is right, if
 any, the context decides later; here only words are compared, and each distinct word once.
 
-Words within a few edits are found by deletions (the idea of SymSpell, by W. Garbe): two words within d edits share what
-is left of them after at most d deletions each. `DeletionIndex` holds a hash of every such rest of every word in one
-sorted array; a query looks up the hashes of its own rests, and what shares one is compared letter by letter. Only the
-first few letters of a word take part in deletions, which keeps the index small.
+Words within a few edits are found in two steps. An edit takes away one letter at most and adds one at most, so that
+words of which one has more than d letters that the other lacks are more than d edits apart. That is a comparison of
+bits, for all words of a vocabulary at once, and few are left to be compared letter by letter.
 """
 
 from __future__ import annotations
@@ -17,13 +16,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discotext.core.arrays import Floats, Ints, ranges
+from discotext.core.arrays import Floats, Ints
 from discotext.data.files import read_file
 from discotext.decoding.channel import WEIGHTS, are_variants, describe_edits, is_inflected, sound_out, weigh
 from discotext.models.model import normalise
@@ -38,6 +36,8 @@ UNLIKELY = frozenset(("replace", "first"))  # features of edits that make other 
 UNKNOWN_LOG_PROB = -5.17  # ln p of an unknown word in the model that the channel's weights were fitted with
 FAR = math.log(100)  # how much more frequent than a misspelling that the model has seen the right word is, at least
 SURE = 0.999  # the share of a table's candidates that a sole one has
+MOST_KNOWN, MOST_UNKNOWN = 8, 20  # candidates of a known and of an unknown word
+LONGEST_WORD = 32  # letters; longer words are not found
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,10 @@ def in_dictionary(word: str) -> bool:
     return bool(load_tables().getAllLemmas(word.removesuffix("'s")))
 
 
+def are_words(parts: Sequence[str]) -> bool:
+    return all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts)
+
+
 def _is_plural(word: str, meant: str) -> bool:
     """Whether a possessive and a plural are compared, which both are right words (it's and its are another matter)."""
     return word.endswith("'s") and len(word) > 4 and meant == word.replace("'", "")
@@ -71,25 +75,18 @@ def _is_plural(word: str, meant: str) -> bool:
 class Speller:
     """Finds candidates for words in the vocabulary of an n-gram model.
 
-    confusions: the user's own pairs, as `read_confusions` returns them. known: how many candidates a known word gets at
-    most, unknown: an unknown one. weights: of the channel's features.
+    confusions: the user's own pairs, as `read_confusions` returns them. weights: of the channel's features.
     """
 
-    def __init__(
-        self,
-        model: BackoffModel,
-        confusions: Mapping[str, Mapping[str, float]] | None = None,
-        known: int = 8,
-        unknown: int = 20,
-        weights: Mapping[str, float] = WEIGHTS,
-    ) -> None:
-        self.model, self.confusions, self.weights = model, dict(confusions or {}), weights
-        self.most_known, self.most_unknown = known, unknown
+    weights: Mapping[str, float] = WEIGHTS
+
+    def __init__(self, model: BackoffModel, confusions: Mapping[str, Mapping[str, float]] | None = None) -> None:
+        self.model, self.confusions = model, dict(confusions or {})
         self.suggest = lru_cache(maxsize=MEMORY)(self._suggest)
         self.join = lru_cache(maxsize=MEMORY)(self._join)
 
     @cached_property
-    def _vocabulary(self) -> tuple[DeletionIndex, Floats]:
+    def _vocabulary(self) -> tuple[WordIndex, Floats]:
         """An index of the words that may be suggested, and ln p of each."""
         numbers = [
             number
@@ -97,7 +94,7 @@ class Speller:
             if word not in MARKS and WORD.fullmatch(word) and (len(word) > 1 or word in ONE_LETTER_WORDS)
         ]
         probs = self.model.node_log_probs[1:][np.array(numbers, dtype=np.int64)]
-        return DeletionIndex([self.model.words[number] for number in numbers]), probs.astype(np.float64)
+        return WordIndex([self.model.words[number] for number in numbers]), probs.astype(np.float64)
 
     @cached_property
     def _sounds(self) -> dict[str, list[int]]:
@@ -106,7 +103,7 @@ class Speller:
         found: dict[str, list[int]] = {}
         for number in np.argsort(-probs).tolist():
             alike = found.setdefault(sound_out(index.words[number]), [])
-            if len(alike) < self.most_known:
+            if len(alike) < MOST_KNOWN:
                 alike.append(number)
         return found
 
@@ -131,7 +128,7 @@ class Speller:
             near = index.find(word, 1 if known else 2)
             # Those that are near and frequent; the channel then looks at fewer.
             near.sort(key=lambda one: -probs[one[0]] + 4.0 * one[1])
-            numbers = [number for number, _ in near[: 4 * self.most_unknown]]
+            numbers = [number for number, _ in near[: 4 * MOST_UNKNOWN]]
             numbers += self._sounds.get(sound_out(word), ())
             for meant in sorted({index.words[number] for number in numbers} - {word}):
                 # Another form of a right word is a matter of grammar, another right spelling one of taste.
@@ -154,15 +151,15 @@ class Speller:
             typed = {kind: 1.0, "frequency": self._frequency([word]) if self.model.knows(word) else 0.0}
             missing = self._correct_unknown([word])
         if capital:
-            typed |= {"capital": 1.0} | ({"capital-known": 1.0} if kind == "known" else {})
+            typed |= {"capital": 1.0, "capital-known": float(kind == "known")}
         made = []
         for parts, features in found.items():
             features |= typed
-            if not all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts):
+            if not are_words(parts):
                 features["to-model-only"] = 1.0
             made.append(Suggestion(parts, features, weigh(features, self.weights) + missing))
         made.sort(key=lambda one: -one.score - self._frequency(one.words))
-        return tuple(made[: self.most_known if known else self.most_unknown])
+        return tuple(made[: MOST_KNOWN if known else MOST_UNKNOWN])
 
     def _looks_misspelt(self, word: str, candidates: Mapping[tuple[str, ...], Mapping[str, float]]) -> bool:
         """Whether a word that only the model has is a common mistake in the texts that it was trained on: some right
@@ -170,7 +167,7 @@ class Speller:
         short words are near many others, so that only a space may be missing in these."""
         least, short = self._frequency([word]) + FAR, len(word) <= SHORTEST + 1
         return len(word) > SHORTEST and any(
-            all(part in ONE_LETTER_WORDS or in_dictionary(part) for part in parts)
+            are_words(parts)
             and (len(parts) == 2 or (not short and features.get("edits") == 1 and not UNLIKELY & features.keys()))
             and min(self._frequency([part]) for part in parts) > least
             and not is_inflected(word, parts[0])
@@ -188,15 +185,9 @@ class Speller:
 
     def _cut(self, word: str) -> list[tuple[str, ...]]:
         """The two best ways to read a word as two."""
-        ways: list[tuple[str, ...]] = [
-            (word[:at], word[at:])
-            for at in range(1, len(word))
-            if all(
-                self.model.knows(part) and (in_dictionary(part) if len(part) > 1 else part in ONE_LETTER_WORDS)
-                for part in (word[:at], word[at:])
-            )
-        ]
-        return sorted(ways, key=self._frequency, reverse=True)[:2]
+        ways: Iterable[tuple[str, ...]] = ((word[:at], word[at:]) for at in range(1, len(word)))
+        read = [parts for parts in ways if are_words(parts) and all(map(self.model.knows, parts))]
+        return sorted(read, key=self._frequency, reverse=True)[:2]
 
     def _join(self, first: str, second: str) -> Suggestion | None:
         """What two neighbouring words in lower case are as one, if that is a word."""
@@ -211,93 +202,64 @@ class Speller:
         return Suggestion((word,), features, weigh(features, self.weights) + missing)
 
 
-PREFIX = 7  # letters of a word that take part in deletions
-LONGEST_WORD = 32  # letters; longer words are not indexed
-BASE = np.uint64(1_000_003)
-
-
-class DeletionIndex:
+class WordIndex:
     """A vocabulary that is searched by edit distance (insertions, deletions, replacements, exchanged neighbours).
 
-    words: in any order. distance: the most edits that can be found, 1 or 2.
-
-    >>> index = DeletionIndex(["film", "firm", "form", "farm"], distance=1)
-    >>> [(index.words[number], edits) for number, edits in index.find("frim")]
+    >>> index = WordIndex(["film", "firm", "form", "farm"])
+    >>> [(index.words[number], edits) for number, edits in index.find("frim", 1)]
     [('firm', 1)]
     """
 
-    def __init__(self, words: Sequence[str], distance: int = 2) -> None:
-        if distance not in (1, 2):
-            raise ValueError(f"the edit distance is {distance}; choose 1 or 2")
-        self.words, self.distance = list(words), distance
-        self._codes, self._lengths = _encode(self.words)
-        usable = np.flatnonzero((self._lengths > 0) & (self._lengths <= LONGEST_WORD))
-        hashes, owners = [], []
-        for rows, values in _hash_rests(self._codes[usable], self._lengths[usable], distance):
-            hashes.append(values)
-            owners.append(usable[rows])
-        every = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
-        owner = np.concatenate(owners).astype(np.int32) if owners else np.zeros(0, np.int32)
-        order = np.argsort(every, kind="stable")
-        self._hashes, self._owners = every[order], owner[order]
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = list(words)
+        self._codes, self._lengths, self._letters = _encode(self.words)
 
-    def find(self, word: str, distance: int | None = None) -> list[tuple[int, int]]:
+    def find(self, word: str, distance: int) -> list[tuple[int, int]]:
         """The numbers of all words within a distance, without the word itself, and their distances; nearest first."""
-        most = self.distance if distance is None else min(distance, self.distance)
-        codes, lengths = _encode([word])
-        if not 0 < lengths[0] <= LONGEST_WORD:
+        if not 0 < len(word) <= LONGEST_WORD:
             return []
-        rests = np.concatenate([values for _, values in _hash_rests(codes, lengths, most)])
-        rests = np.unique(rests)
-        first = np.searchsorted(self._hashes, rests, side="left")
-        last = np.searchsorted(self._hashes, rests, side="right")
-        near = np.unique(self._owners[ranges(first, last - first)]).astype(np.int64)
-        near = near[np.abs(self._lengths[near] - lengths[0]) <= most]
-        if not len(near):
-            return []
-        edits = count_edits(codes[0, : lengths[0]], self._codes[near], self._lengths[near])
-        good = np.flatnonzero((edits <= most) & (edits > 0))
+        (codes,), _, letters = _encode([word])
+        near = np.flatnonzero((np.abs(self._lengths - len(word)) <= distance) & (self._lengths <= LONGEST_WORD))
+        lacking, more = letters & ~self._letters[near], self._letters[near] & ~letters
+        for _ in range(distance):
+            # Each time, the lowest of the bits that are set is cleared.
+            lacking, more = lacking & (lacking - ONE), more & (more - ONE)
+        near = near[(lacking | more) == 0]
+        edits = count_edits(codes[: len(word)], self._codes[near], self._lengths[near])
+        good = np.flatnonzero((edits <= distance) & (edits > 0))
         good = good[np.argsort(edits[good], kind="stable")]
         return list(zip(near[good].tolist(), edits[good].astype(int).tolist(), strict=True))
 
 
-def _encode(words: Sequence[str]) -> tuple[NDArray[np.uint32], Ints]:
-    """(N, LONGEST_WORD) character codes, 0 beyond the end, and (N,) lengths."""
+ONE = np.uint64(1)
+
+
+def _encode(words: Sequence[str]) -> tuple[NDArray[np.uint32], Ints, NDArray[np.uint64]]:
+    """(N, LONGEST_WORD) character codes, 0 beyond the end, (N,) lengths, and (N,) the letters of each as bits.
+
+    A letter has one of the lower 32 bits, shared by some, and one of the upper for its second time in a word.
+    """
     lengths = np.array([len(word) for word in words], dtype=np.int64)
     table = np.array([word[:LONGEST_WORD] for word in words], dtype=f"<U{LONGEST_WORD}")
-    return table.view(np.uint32).reshape(len(words), LONGEST_WORD), lengths
-
-
-def _hash_rests(codes: NDArray[np.uint32], lengths: Ints, distance: int) -> list[tuple[Ints, NDArray[np.uint64]]]:
-    """For each pattern of deletions: the words that it applies to, and the hashes of what is left of their prefixes."""
-    found = []
-    prefix = np.minimum(lengths, PREFIX)
-    letters = codes[:, :PREFIX].astype(np.uint64)
-    for length in range(1, PREFIX + 1):
-        rows = np.flatnonzero(prefix == length)
-        if not len(rows):
-            continue
-        for deleted in range(min(distance, length) + 1):
-            for gone in combinations(range(length), deleted):
-                value = np.full(len(rows), length - deleted, dtype=np.uint64)
-                for place in range(length):
-                    if place not in gone:
-                        value = (value * BASE) ^ letters[rows, place]
-                found.append((rows, value * BASE))
-    return found
+    codes = table.view(np.uint32).reshape(len(words), LONGEST_WORD)
+    letters = np.zeros(len(words), dtype=np.uint64)
+    for column in codes.T:
+        bits = np.where(column > 0, ONE << (column % 32).astype(np.uint64), np.uint64(0))
+        letters |= np.where(letters & bits, bits << np.uint64(32), bits)
+    return codes, lengths, letters
 
 
 def count_edits(word: NDArray[np.uint32], others: NDArray[np.uint32], lengths: Ints) -> Floats:
     """(N,) the edit distance of a word to others (N, LONGEST_WORD); neighbours may be exchanged, each letter once."""
     rows, columns = len(word), int(lengths.max(initial=0))
-    before, above = None, np.repeat(np.arange(columns + 1.0)[None], len(others), axis=0)
+    before = above = np.repeat(np.arange(columns + 1.0)[None], len(others), axis=0)
     for i in range(1, rows + 1):
         line = np.empty_like(above)
         line[:, 0] = i
         same = others[:, :columns] == word[i - 1]
         for j in range(1, columns + 1):
             best = np.minimum(above[:, j - 1] + ~same[:, j - 1], np.minimum(above[:, j], line[:, j - 1]) + 1)
-            if before is not None and j > 1:
+            if i > 1 and j > 1:
                 swapped = same[:, j - 2] & (others[:, j - 1] == word[i - 2])
                 best = np.where(swapped, np.minimum(best, before[:, j - 2] + 1), best)
             line[:, j] = best
@@ -315,15 +277,6 @@ def read_confusions(paths: Iterable[str | Path]) -> dict[str, dict[str, float]]:
                 for wrong, right, count in _parse(text, f"{path}, line {number}"):
                     rights = counts.setdefault(wrong, {})
                     rights[right] = rights.get(right, 0.0) + count
-    return share_counts(counts)
-
-
-def share_counts(counts: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Counts as shares that sum to 1 for each wrong word.
-
-    >>> share_counts({"teh": {"the": 3.0, "ten": 1.0}})
-    {'teh': {'the': 0.75, 'ten': 0.25}}
-    """
     return {
         wrong: {right: count / sum(rights.values()) for right, count in rights.items()}
         for wrong, rights in counts.items()
@@ -338,9 +291,9 @@ def _parse(text: str, where: str) -> list[tuple[str, str, float]]:
         try:
             count = float(fields[2]) if len(fields) == 3 else 1.0
         except ValueError:
-            raise ValueError(f"{where}: the count is {fields[2][:40]!r}; expected a number") from None
-        if not 0 < count < float("inf"):
-            raise ValueError(f"{where}: the count is {fields[2]}; expected a number above 0")
+            count = math.nan
+        if not 0 < count < math.inf:
+            raise ValueError(f"{where}: the count is {fields[2][:40]!r}; expected a number above 0")
         pairs = [(fields[0], fields[1], count)]
     elif "->" in text:
         wrong, _, rights = text.partition("->")

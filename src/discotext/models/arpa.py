@@ -36,7 +36,6 @@ from discotext.support.files import atomic_file, describe_write_error
 
 LN_10 = float(np.log(10))
 LONGEST_LINE = 1 << 16  # bytes; a longer one is not an n-gram
-LINES_AT_ONCE = 1 << 17
 HEADER = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)$")
 
 
@@ -192,23 +191,17 @@ def _write(model: BackoffModel, file: IO[bytes] | gzip.GzipFile) -> None:
     counts = "".join(f"ngram {order}={count}\n" for order, count in enumerate(model.counts, start=1))
     file.write(f"\\data\\\n{counts}".encode())
     first, size = 1, len(model.words)
-    before = [""]  # the n-grams of the order below, as text
-    below = 0  # their first node
+    before, below = [""], 0  # the n-grams of the order below, as text, and their first node
     for order, count in enumerate(model.counts, start=1):
-        last = first + count
-        parents, words = np.divmod(model.keys[first - 1 : last - 1], size)
-        texts = [
-            f"{before[parent]} {model.words[word]}" if order > 1 else model.words[word]
-            for parent, word in zip((parents - below).tolist(), words.tolist(), strict=True)
-        ]
-        probs = (model.node_log_probs[first:last].astype(np.float64) / LN_10).tolist()
+        nodes = slice(first, first + count)
+        parents, words = np.divmod(model.keys[first - 1 : first + count - 1], size)
+        pairs = zip((parents - below).tolist(), words.tolist(), strict=True)
+        texts = [f"{before[parent]} {model.words[word]}".lstrip(" ") for parent, word in pairs]
+        probs, backoffs = (
+            (one[nodes].astype(np.float64) / LN_10).tolist() for one in (model.node_log_probs, model.backoffs)
+        )
         file.write(f"\n\\{order}-grams:\n".encode())
-        if order == model.order:
-            rows = [f"{prob:.7g}\t{text}\n" for prob, text in zip(probs, texts, strict=True)]
-        else:
-            backoffs = (model.backoffs[first:last].astype(np.float64) / LN_10).tolist()
-            rows = [f"{p:.7g}\t{text}\t{b:.7g}\n" for p, text, b in zip(probs, texts, backoffs, strict=True)]
-        for start in range(0, len(rows), LINES_AT_ONCE):
-            file.write("".join(rows[start : start + LINES_AT_ONCE]).encode())
-        before, below, first = texts, first, last
+        for p, text, b in zip(probs, texts, backoffs, strict=True):
+            file.write((f"{p:.7g}\t{text}\n" if order == model.order else f"{p:.7g}\t{text}\t{b:.7g}\n").encode())
+        before, below, first = texts, first, first + count
     file.write(b"\n\\end\\\n")

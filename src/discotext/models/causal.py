@@ -8,7 +8,7 @@ continued. So of many candidates only those that are kept are ever read, each co
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,9 @@ class Continuations:
         """For each place, how much likelier the text is from there on with each other form than with the first."""
         cut = [self._cut(place) for place in places]
         found: list[Floats] = [np.zeros(0)] * len(places)
-        for numbers in _group(cut):
+        # The pieces before a place are read once, and what follows once for each form.
+        sizes = [len(before) + sum(map(len, forms)) for before, forms in cut]
+        for numbers in group_by_length(sizes, TOKENS_PER_CALL // 2, spare_rows=0):
             start = replace(self.model.start(len(numbers)), pending=[cut[number][0] for number in numbers])
             counts = [len(cut[number][1]) for number in numbers]
             rows = [row for number in numbers for row in cut[number][1]]
@@ -197,19 +199,3 @@ class Continuations:
         space = " " if place.before.strip() and place.before[-1:].isspace() else ""
         after = cut(place.after)[: self.after]
         return list(cut(place.before.rstrip())), [[*cut(space + form), *after] for form in place.forms]
-
-
-def _group(cut: Sequence[tuple[Pieces, list[Pieces]]]) -> Iterator[list[int]]:
-    """Places of like length, as many as one call takes."""
-    group: list[int] = []
-    rows = longest = 0
-    for number in sorted(range(len(cut)), key=lambda number: len(cut[number][0])):
-        forms = cut[number][1]
-        more = max(map(len, forms))
-        if group and (rows + len(forms)) * max(longest, more) > TOKENS_PER_CALL // 2:
-            yield group
-            group, rows, longest = [], 0, 0
-        group.append(number)
-        rows, longest = rows + len(forms), max(longest, more)
-    if group:
-        yield group

@@ -120,7 +120,11 @@ class NGramModel(SequentialModel):
             return np.zeros(0)
         flat = self.ids([word for sentence in sentences for word in sentence])
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        contexts, words, owners = make_windows(flat, lengths, self.order, self.begin, self.end)
+        padded, starts = pad_sentences(flat, lengths, self.order - 1, self.begin, self.end)
+        # Every word with the words before it, the ends of the sentences included.
+        owners = np.repeat(np.arange(len(lengths)), lengths + 1)
+        at = starts[owners] + np.arange(len(owners)) - (np.cumsum(lengths + 1) - (lengths + 1))[owners]
+        contexts, words = padded[at[:, None] + np.arange(1 - self.order, 0)], padded[at]
         return np.asarray(np.bincount(owners, weights=self.log_probs(contexts, words), minlength=len(sentences)))
 
     def start(self, count: int) -> Ints:
@@ -145,28 +149,20 @@ class NGramModel(SequentialModel):
         return [tuple(row) for row in states.tolist()]
 
 
-def make_windows(words: Ints, lengths: Ints, order: int, begin: int, end: int) -> tuple[Ints, Ints, Ints]:
-    """All words of sentences with the words before them, the ends of the sentences included.
+def pad_sentences(words: Ints, lengths: Ints, around: int, begin: int, end: int) -> tuple[Ints, Ints]:
+    """Sentences in one array, each as so many starts, its words, an end, and as many times −1; and where words begin.
 
-    words: the ids of all sentences, concatenated. lengths: (S,) of each. Returns contexts (T + S, order − 1), words
-    (T + S,) and the number of the sentence of each row.
-
-    >>> contexts, words, owners = make_windows(np.array([5, 6]), np.array([2]), order=3, begin=0, end=1)
-    >>> contexts.tolist(), words.tolist(), owners.tolist()
-    ([[0, 0], [0, 5], [5, 6]], [5, 6, 1], [0, 0, 0])
+    >>> pad_sentences(np.array([5, 6]), np.array([2]), around=1, begin=0, end=1)
+    (array([ 0,  5,  6,  1, -1]), array([1]))
     """
-    pad = order - 1
-    owners = np.repeat(np.arange(len(lengths)), lengths + 1)
-    # Each sentence as `pad` starts, its words and an end.
-    starts = np.cumsum(lengths + pad + 1) - (lengths + pad + 1)
-    padded = np.full(int((lengths + pad + 1).sum()), begin, dtype=np.int64)
-    padded[starts + lengths + pad] = end
+    sizes = lengths + 2 * around + 1
+    starts = np.cumsum(sizes) - sizes + around
+    padded = np.full(int(sizes.sum()), -1, dtype=np.int64)
+    padded[starts[:, None] + np.arange(-around, 0)] = begin
+    padded[starts + lengths] = end
     inside = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    padded[np.repeat(starts + pad, lengths) + inside] = words
-    at = np.arange(len(owners)) - np.repeat(np.cumsum(lengths + 1) - (lengths + 1), lengths + 1)
-    at = at + np.repeat(starts + pad, lengths + 1)
-    contexts = padded[at[:, None] + np.arange(-pad, 0)] if pad else np.zeros((len(at), 0), dtype=np.int64)
-    return contexts, padded[at], owners
+    padded[np.repeat(starts, lengths) + inside] = words
+    return padded, starts
 
 
 def normalise(word: str) -> str:

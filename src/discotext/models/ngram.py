@@ -34,6 +34,7 @@ BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 MARKS = (UNKNOWN, BEGIN, END)
 MAX_ORDER = 5
 FORMAT = 1  # of the file; a reader refuses higher ones
+NODE_ARRAYS = ("keys", "log_probs", "backoffs", "links")  # in the file
 
 Reals = NDArray[np.float32]
 
@@ -146,18 +147,12 @@ class BackoffModel(NGramModel):
     def write(self, path: str | Path) -> None:
         """Write a compact file (.npz, without pickle) that `read` loads fast."""
         words = np.frombuffer("\n".join(self.words).encode(), dtype=np.uint8)
-        # np.savez wants a name or a file; the file is replaced only when it is complete.
+        arrays: dict[str, Any] = dict(
+            zip(NODE_ARRAYS, (self.keys, self.node_log_probs, self.backoffs, self.links), strict=True)
+        )
         try:
             with atomic_file(path) as file:
-                np.savez(
-                    file,
-                    format=np.array([FORMAT]),
-                    words=words,
-                    keys=self.keys,
-                    log_probs=self.node_log_probs,
-                    backoffs=self.backoffs,
-                    links=self.links,
-                )
+                np.savez(file, format=np.array([FORMAT]), words=words, **arrays)
         except OSError as error:
             raise ValueError(describe_write_error(path, error)) from None
 
@@ -167,11 +162,9 @@ class BackoffModel(NGramModel):
         expected = "expected a language model written by discotext train-lm"
         try:
             with np.load(path, allow_pickle=False) as file:
-                ours = "format" in file and "links" in file
-                held, version = ", ".join(file.files[:4]), int(file["format"][0]) if ours else 0
-                if ours and version <= FORMAT:
-                    words = file["words"].tobytes().decode().split("\n")
-                    parts = [file[name] for name in ("keys", "log_probs", "backoffs", "links")]
+                found = {name: file[name] for name in file.files}
+                ours = {"format", "words", *NODE_ARRAYS} <= found.keys()
+                version = int(found["format"][0]) if ours else 0
         except (zipfile.BadZipFile, EOFError, LookupError, ValueError, OSError, zlib.error) as error:
             if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                 raise
@@ -179,31 +172,29 @@ class BackoffModel(NGramModel):
             reason = "" if type(error) is ValueError else f" ({error})"
             raise ValueError(f"{path} is damaged or incomplete{reason}; {expected}") from None
         if not ours:
-            raise ValueError(f"{path} holds {held}; {expected}")
+            raise ValueError(f"{path} holds {', '.join(list(found)[:4])}; {expected}")
         if version > FORMAT:
             raise ValueError(f"{path} was written by a later version of discotext; update the package")
-        keys, log_probs, backoffs, links = parts
+        words = found["words"].tobytes().decode(errors="replace").split("\n")
+        keys, log_probs, backoffs, links = (found[name] for name in NODE_ARRAYS)
         _check_arrays(str(path), words, keys, log_probs, backoffs, links)
         return cls(words, keys, log_probs, backoffs, links, str(path))
 
 
 def _check_arrays(where: str, words: list[str], keys: Ints, *node_arrays: NDArray[Any]) -> None:
     """Refuse arrays that do not fit together, since a lookup would then end nowhere."""
-    wrong = (
-        len(set(words)) != len(words)
-        or not set(MARKS) <= set(words)
-        or keys.dtype != np.int64
-        or len(keys) < len(words)
-        or bool((np.diff(keys) <= 0).any())
-        or bool((keys[: len(words)] != np.arange(len(words))).any())
-        or any(len(array) != len(keys) + 1 or not np.isfinite(array).all() for array in node_arrays)
-    )
     links = np.asarray(node_arrays[-1])
-    if not wrong:
+    right = (
+        len(set(words)) == len(words) <= len(keys)
+        and set(MARKS) <= set(words)
+        and keys.dtype == np.int64
+        and bool((np.diff(keys) > 0).all() and (keys[: len(words)] == np.arange(len(words))).all())
+        and all(len(array) == len(keys) + 1 and np.isfinite(array).all() for array in node_arrays)
+        and links.dtype == np.int32
         # Every link points to an earlier node, so that each search reaches the root.
-        wrong = links.dtype != np.int32 or bool((links < 0).any())
-        wrong = wrong or bool((links[1:] >= np.arange(1, len(links))).any())
-    if wrong:
+        and bool((links >= 0).all() and (links[1:] < np.arange(1, len(links))).all())
+    )
+    if not right:
         raise ValueError(f"{where} is damaged: its arrays do not fit together; train the model again")
 
 

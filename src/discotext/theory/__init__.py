@@ -7,10 +7,6 @@ solver: `subset_sum` (hard), `LinearBag` (easy), `WindowNetwork` and `RecurrentU
 are checked, with a counter-example for each).
 """
 
-from discotext.theory.counterexamples import RECURRENT_WITNESSES as RECURRENT_WITNESSES
-from discotext.theory.counterexamples import WINDOW_WITNESSES as WINDOW_WITNESSES
-from discotext.theory.extensions import lovasz as lovasz
-from discotext.theory.extensions import multilinear as multilinear
 from discotext.theory.guarantees import Chain as Chain
 from discotext.theory.guarantees import Guarantee as Guarantee
 from discotext.theory.guarantees import Hypothesis as Hypothesis
@@ -27,6 +23,8 @@ from discotext.theory.matroids import UniformMatroid as UniformMatroid
 from discotext.theory.matroids import check_extensible as check_extensible
 from discotext.theory.matroids import check_matroid as check_matroid
 from discotext.theory.networks import ACTIVATIONS as ACTIVATIONS
+from discotext.theory.networks import RECURRENT_WITNESSES as RECURRENT_WITNESSES
+from discotext.theory.networks import WINDOW_WITNESSES as WINDOW_WITNESSES
 from discotext.theory.networks import Activation as Activation
 from discotext.theory.networks import RecurrentUnit as RecurrentUnit
 from discotext.theory.networks import WindowNetwork as WindowNetwork
@@ -47,7 +45,9 @@ from discotext.theory.set_functions import coverage as coverage
 from discotext.theory.set_functions import curvature as curvature
 from discotext.theory.set_functions import is_monotone as is_monotone
 from discotext.theory.set_functions import is_submodular as is_submodular
+from discotext.theory.set_functions import lovasz as lovasz
 from discotext.theory.set_functions import modular as modular
+from discotext.theory.set_functions import multilinear as multilinear
 from discotext.theory.set_functions import submodularity_ratio as submodularity_ratio
 from discotext.theory.set_functions import subsets as subsets
 from discotext.theory.set_functions import tabulate as tabulate

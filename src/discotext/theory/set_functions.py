@@ -12,6 +12,11 @@ its first gain that an element can lose: 0 for a modular function, 1 if some ele
 cardinality constraint reaches (1 − e^{−c})/c of the best gain. The *submodularity ratio* (Das and Kempe 2011) is the
 share of a set's joint gain that the single gains of its elements explain in the worst case: 1 exactly for submodular
 functions; greedy reaches 1 − e^{−γ} of the best gain, which is what remains of the guarantee when its hypothesis fails.
+
+A set is a vertex of the cube [0, 1]^n. Two extensions to its interior are expectations of f over a random set:
+
+    Lovász        one uniform threshold θ for all: {i : x_i > θ}   piecewise linear; convex exactly if f is submodular
+    multilinear   each element independently, probability x_i      a polynomial; then concave along x + t·d, d ≥ 0
 """
 
 from __future__ import annotations
@@ -166,6 +171,11 @@ def decode_mask(mask: int) -> Subset:
     return frozenset(element for element in range(mask.bit_length()) if mask >> element & 1)
 
 
+def encode_mask(members: Iterable[int]) -> int:
+    """Return the number whose bits are set for these elements."""
+    return sum(1 << element for element in members)
+
+
 def modular(weights: Sequence[float], offset: float = 0.0) -> SetFunction:
     """Return f(S) = offset + Σ_{e ∈ S} weights_e, whose gains are constant.
 
@@ -206,8 +216,7 @@ def is_monotone(
     >>> print(is_monotone(modular([1.0, -2.0])))
     monotone: refuted; adding 1 to {} changes f by -2
     """
-    exhaustive = f.n <= exhaustive_up_to
-    checks, found = find_violation(f, 1, samples if not exhaustive else None, seed, tolerance)
+    exhaustive, checks, found = find_violation(f, 1, exhaustive_up_to, samples, seed, tolerance)
     witness = None
     if found is not None:
         inside, (element,) = found
@@ -229,8 +238,7 @@ def is_submodular(
     >>> print(is_submodular(f))
     submodular: refuted; the gain of 0 grows from 0 at {} to 1 at {1}
     """
-    exhaustive = f.n <= exhaustive_up_to or f.n < 2
-    checks, found = find_violation(f, 2, samples if not exhaustive else None, seed, tolerance)
+    exhaustive, checks, found = find_violation(f, 2, exhaustive_up_to, samples, seed, tolerance)
     witness = None
     if found is not None:
         inside, (a, b) = found
@@ -242,42 +250,37 @@ def is_submodular(
 
 
 def find_violation(
-    f: SetFunction, order: int, samples: int | None, seed: int, tolerance: float
-) -> tuple[int, tuple[Subset, tuple[int, ...]] | None]:
-    """Return the number of checks, and the S and A with |A| = order of the largest mixed difference above 0.
-
-    samples: how many pairs (S, A) are drawn; None tries all of them.
-    """
-
-    def find_worst(corners: list[Floats]) -> tuple[float, int]:
-        """The largest difference beyond rounding errors, and where it is. corners: f(S ∪ T) for every T ⊆ A."""
-        signs = [(-1) ** bits.bit_count() for bits in range(2**order)]
-        differences = sum(sign * corner for sign, corner in zip(signs, corners, strict=True))
-        real = np.where(differences > tolerance * np.max(np.abs(corners), axis=0), differences, 0.0)
-        where = int(real.argmax())
-        return float(real[where]), where
-
-    worst, found, checks = 0.0, None, 0
-    if samples is not None:
+    f: SetFunction, order: int, exhaustive_up_to: int, samples: int, seed: int, tolerance: float
+) -> tuple[bool, int, tuple[Subset, tuple[int, ...]] | None]:
+    """Whether every case was checked, the number of checks, and the S and A with |A| = order of the largest mixed
+    difference above 0, if there is one beyond rounding errors."""
+    parts = [decode_mask(bits) for bits in range(2**order)]
+    exhaustive = f.n <= max(exhaustive_up_to, order - 1)
+    if exhaustive:
+        values, masks = tabulate(f), np.arange(2**f.n)
+        added_sets = list(combinations(f.ground, order))
+        insides = [masks[(masks & encode_mask(added)) == 0] for added in added_sets]
+        pairs = list(zip(insides, added_sets, strict=True))
+        corners = [[values[s | encode_mask(added[place] for place in part)] for s, added in pairs] for part in parts]
+        table = np.array(corners).reshape(len(parts), -1)
+    else:
         rng, drawn = np.random.default_rng(seed), []
         for _ in range(samples):
             shuffled, size = rng.permutation(f.n).tolist(), int(rng.integers(f.n - order + 1))
             drawn.append((frozenset(shuffled[order : order + size]), tuple(shuffled[:order])))
-        corners = [
-            f.values(inside.union(added[place] for place in decode_mask(bits)) for inside, added in drawn)
-            for bits in range(2**order)
-        ]
-        worst, where = find_worst(corners)
-        return samples, drawn[where] if worst > 0 else None
-    values, masks = tabulate(f), np.arange(2**f.n)
-    for added in combinations(f.ground, order):
-        without = masks[(masks & sum(1 << element for element in added)) == 0]
-        bits = [sum(1 << added[place] for place in decode_mask(part)) for part in range(2**order)]
-        excess, where = find_worst([values[without | some] for some in bits])
-        checks += len(without)
-        if excess > worst:
-            worst, found = excess, (decode_mask(int(without[where])), added)
-    return checks, found
+        table = np.array([f.values(s.union(added[place] for place in part) for s, added in drawn) for part in parts])
+    checks = table.shape[1]
+    if not checks:
+        return exhaustive, 0, None
+    differences = np.array([(-1.0) ** len(part) for part in parts]) @ table
+    real = np.where(differences > tolerance * np.abs(table).max(axis=0), differences, 0.0)
+    worst = int(real.argmax())
+    if real[worst] <= 0:
+        return exhaustive, checks, None
+    if not exhaustive:
+        return False, checks, drawn[worst]
+    pair, at = divmod(worst, 2 ** (f.n - order))
+    return True, checks, (decode_mask(int(insides[pair][at])), added_sets[pair])
 
 
 def curvature(f: SetFunction, *, tolerance: float = 1e-12) -> float:
@@ -332,3 +335,43 @@ def submodularity_ratio(
                 if joint > tolerance:
                     ratio = min(ratio, float(sum(single[element] for element in group)) / joint)
     return ratio
+
+
+def lovasz(f: SetFunction, x: Sequence[float] | Floats) -> float:
+    """Return the Lovász extension: f(∅) + Σ_i x_{(i)} Δ((i) | {(1), …, (i − 1)}), the coordinates in descending order.
+
+    x: (n,) in the cube. n + 1 values of f.
+
+    >>> f = SetFunction(2, lambda members: float(len(members) > 0))
+    >>> lovasz(f, [0.25, 0.5])
+    0.5
+    """
+    point = check_point(f, x)
+    order = np.argsort(-point, kind="stable")
+    values = f.values(order[:size].tolist() for size in range(f.n + 1))
+    return float(values[0] + point[order] @ np.diff(values))
+
+
+def multilinear(f: SetFunction, x: Sequence[float] | Floats) -> float:
+    """Return the multilinear extension: Σ_S f(S) Π_{i ∈ S} x_i Π_{i ∉ S} (1 − x_i), from all 2^n values.
+
+    x: (n,) in the cube, of at most 20 elements.
+
+    >>> f = SetFunction(2, lambda members: float(len(members) > 0))
+    >>> multilinear(f, [0.25, 0.5])
+    0.625
+    """
+    values = tabulate(f)
+    # The last element owns the highest bit, so it splits the table into halves: without it and with it.
+    for weight in check_point(f, x)[::-1]:
+        without, with_it = values.reshape(2, -1)
+        values = (1 - weight) * without + weight * with_it
+    return float(values[0])
+
+
+def check_point(f: SetFunction, x: Sequence[float] | Floats) -> Floats:
+    """Return x as an array; raise ValueError unless it is a point of the cube."""
+    point = np.asarray(x, dtype=np.float64)
+    if point.shape != (f.n,) or not ((point >= 0) & (point <= 1)).all():
+        raise ValueError(f"x is {point.tolist()}; expected {f.n} numbers from 0 to 1, one for each element of f")
+    return point
