@@ -71,7 +71,7 @@ def test_a_recipe_is_its_name(name):
 @pytest.mark.parametrize(
     "name",
     ["", "fancy", "fancy:1", "merged+merged", "merged:x", "merged:-1", "merged:nan", "adversarial:1", "augmented:1.5",
-     "plain+merged", "mixed+interval"],
+     "plain+merged", "mixed"],
 )  # fmt: skip
 def test_what_is_not_a_recipe_is_refused_by_name(name):
     with pytest.raises(ValueError, match=re.escape(repr(name))):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli import options as shared
-from discotext.cli.help import Count, GroupedCommand, Number, model_option, output_option
-from discotext.cli.names import MODELS, join_names
+from discotext.cli.help import Count, GroupedCommand, Number, attack_option, model_option, output_option
+from discotext.cli.names import FILTERS, MODELS, join_names
 from discotext.cli.output import make_console, print_message, print_table, write_json
 from discotext.support.progress import Progress
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     metavar="RECIPE",
     default=["auto"],
     show_default="auto, those worth trying for the model",
-    help="Recipe to try: plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], mixed[:WEIGHT], "
-    "interval[:WEIGHT], augmented[:ROUNDS]. Repeatable.",
+    help="Recipe to try: plain, or parts joined by +: merged[:LOSS], adversarial[:WEIGHT], "
+    "augmented[:ROUNDS]. Repeatable.",
 )
 @model_option(
     "--max-loss",
@@ -46,7 +46,28 @@ if TYPE_CHECKING:
 )
 @model_option("--epochs", type=Count(1), show_default="as train", help="Epochs at most.")
 @shared.seed_option("Model")
-@shared.exchange_options("Attack", "that the model is to be robust against")
+@attack_option(
+    "--budget",
+    "share",
+    type=Number(0, 1, min_open=True),
+    metavar="SHARE",
+    default=0.2,
+    help="Share of the words that may be exchanged.",
+)
+@attack_option(
+    "--synonyms",
+    multiple=True,
+    type=shared.EXISTING_FILE,
+    show_default="the candidates that attack uses by default",
+    help="Your own synonyms, .json or .tsv, that the model is to be robust against. Repeatable.",
+)
+@attack_option(
+    "--without",
+    multiple=True,
+    type=click.Choice(FILTERS),
+    metavar="FILTER",
+    help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
+)
 @shared.held_out_option("on, once, in the end")
 @shared.limit_option("Train on")
 @shared.column_options

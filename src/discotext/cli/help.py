@@ -21,6 +21,7 @@ REMOVED = dict.fromkeys(
     ("--contain", "--exclude", "--forbid", "--force", "--longest", "--shortest"),
     "take the alternatives that do not fit out of the networks",
 ) | {
+    "--adversarial": "use `discotext harden --recipe adversarial`",
     "--gpus": "in Python, RayExecutor has the parameter gpus",
     "--other-synonyms": "in Python, harden has the parameter others",
     "--ray-address": "give the address with --ray",

@@ -226,35 +226,6 @@ candidate_options = combine(
 )
 
 
-def exchange_options(section: str, purpose: str) -> Decorator:
-    """What a model is trained against: how many words are exchanged, and for what. purpose: of the user's synonyms."""
-    exchange = partial(option, section=section)
-    return combine(
-        exchange(
-            "--budget",
-            "share",
-            type=Number(0, 1, min_open=True),
-            metavar="SHARE",
-            default=0.2,
-            help="Share of the words that may be exchanged.",
-        ),
-        exchange(
-            "--synonyms",
-            multiple=True,
-            type=EXISTING_FILE,
-            show_default="the candidates that attack uses by default",
-            help=f"Your own synonyms, .json or .tsv, {purpose}. Repeatable.",
-        ),
-        exchange(
-            "--without",
-            multiple=True,
-            type=click.Choice(FILTERS),
-            metavar="FILTER",
-            help=f"Disable a filter of candidates: {join_names(FILTERS)}. Repeatable.",
-        ),
-    )
-
-
 # --- attacks
 
 

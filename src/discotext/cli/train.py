@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discotext.cli import options as shared
-from discotext.cli.help import Count, GroupedCommand, Number, model_option, option, output_option
+from discotext.cli.help import Count, GroupedCommand, model_option, output_option
 from discotext.cli.names import MODELS, POOLS
 from discotext.cli.output import write_json
 from discotext.support.plain_text import percent
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discotext.victims.neural.training import TrainingState
 
 # The options that are settings of training; `limit` and `vectors` are arguments of `train_victim`.
-SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "share")
+SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed")
 
 
 @click.command(cls=GroupedCommand)
@@ -52,17 +52,6 @@ SETTINGS = ("kind", "pool", "epochs", "tune_vectors", "seed", "adversarial", "sh
 @model_option(
     "--pool", type=click.Choice(POOLS), show_default="max", help="How lstm and rnn pool the states of a text."
 )
-@option(
-    "--adversarial",
-    section="Hardening",
-    type=Number(0, 1, max_open=True),
-    metavar="WEIGHT",
-    default=0.0,
-    show_default="0, off",
-    help="Train on texts whose words are exchanged to raise the loss, with this weight; 0.5 is a good start. An epoch "
-    "then takes about two and a half times as long.",
-)
-@shared.exchange_options("Hardening", "to exchange words for")
 @shared.seed_option("Model")
 @shared.held_out_option("the accuracy on")
 @shared.limit_option("Train on")
@@ -80,7 +69,6 @@ def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bo
       discotext train movie_reviews --out victim
       discotext train reviews.csv --model wcnn --out victim --overwrite
       discotext train train.csv --test test.csv --label-column stars --out victim
-      discotext train movie_reviews --adversarial 0.5 --out hardened
     """
     if (out / "settings.json").exists() and not overwrite:
         raise ValueError(f"{out} already contains a model; choose another folder or use --overwrite")
@@ -90,19 +78,16 @@ def command(data: str, out: Path, test: str | None, overwrite: bool, as_json: bo
     # Mistakes in the command line are reported before anything slow begins.
     columns = shared.pop_columns(options)
     settings = {name: options.pop(name) for name in SETTINGS}
-    exchange = {name: options.pop(name) for name in ("synonyms", "without")}
     check_data(data, "train")
     if test:
         check_data(test)
     require("torch", extra="torch", reason="training")
     flush_denormals_globally()
     from discotext.runs.folder import make_folder
-    from discotext.text.candidates import make_candidates
     from discotext.victims.neural.training import train_victim
 
     make_folder(out)  # if it cannot be made, that is said before anything slow begins
-    candidates = make_candidates(**exchange) if settings["adversarial"] else None
-    options |= {"columns": columns, "settings": settings, "candidates": candidates}
+    options |= {"columns": columns, "settings": settings}
     with Progress() as progress:
         report = train_victim(data, out, test=test, progress=partial(show_training, progress), **options)
     if as_json:

@@ -23,9 +23,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from discotext.data.columns import choose_column
+from discotext.data.columns import AnyColumns, Columns, choose_column
 from discotext.data.examples import Examples, make_examples
 from discotext.data.files import (
     DATA_FORMATS,
@@ -43,6 +43,7 @@ from discotext.data.labels import list_some, show
 from discotext.support.extras import explain_install, require
 
 TEXTS_PER_TEST_TEXT = 5  # of a data set without an official split
+TEST_SHARE = 0.2  # of data without test texts
 
 Split = Literal["train", "test"]
 SPLITS: tuple[Split, ...] = ("train", "test")
@@ -343,6 +344,26 @@ def has_split(spec: str | Path, split: Split) -> bool:
     """Whether data has a split of this name: a named data set, or a folder with several."""
     path = Path(spec)
     return has_name(spec) or (str(spec) != "-" and path.is_dir() and split in list_splits(path))
+
+
+def load_splits(
+    data: Any, test: Any, columns: AnyColumns, seed: int, names: Sequence[str] | None = None
+) -> tuple[Examples, Examples]:
+    """Texts to train on and texts to test on, with the same classes.
+
+    test: data to test on [default: the test split of the data, or a fifth of it]. names: of classes; see `load_data`.
+    """
+    how = columns if isinstance(columns, Columns) else Columns(*columns)
+
+    def load(source: Any, split: Split, names: Sequence[str] | None) -> Examples:
+        if isinstance(source, str | Path):
+            return load_data(source, split, how.text, how.label, names, how.rename)
+        return make_examples(source, how.text, how.label, names)
+
+    training = load(data, "train", names)
+    if test is None and isinstance(data, str | Path) and has_split(data, "test"):
+        test = data
+    return training.split(TEST_SHARE, seed) if test is None else (training, load(test, "test", training.names))
 
 
 def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str]:

@@ -20,8 +20,8 @@ from discotext.attacks.attack import attack, certify
 from discotext.attacks.result import Result
 from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
-from discotext.data.examples import Examples, make_examples
-from discotext.data.registry import Split, has_split, load_data
+from discotext.data.examples import Examples
+from discotext.data.registry import has_split, load_splits
 from discotext.hardening.matrix import OWN, Pair, fill, list_cells, pick_solver, survives
 from discotext.hardening.outcome import Hardening, Trial
 from discotext.hardening.page import make_hardening_page
@@ -38,7 +38,7 @@ from discotext.victims.folder import read_settings
 from discotext.victims.registry import load_victim
 from discotext.victims.victim import Victim, compute_scores
 
-HELD_OUT, TEST_SHARE = 0.1, 0.2  # of the training texts; and of a file without test texts
+HELD_OUT = 0.1  # of the training texts
 FEWEST = 40  # texts that are worth splitting into training and held-out ones
 OVERLAP = 0.5  # of the test texts that may be training texts, too
 SETTINGS, OUTCOME, WORK, PLAIN_FOLDER = "hardening_settings.json", "hardening.json", "work", "plain"
@@ -100,7 +100,17 @@ def harden(
         raise ValueError(f"max_loss is {max_loss}; choose points of accuracy, from 0 to 100")
     trainer = make_trainer(model, epochs, trust)
     wanted = _parse_recipes(recipes, trainer)
-    texts, testing = load_splits(data, test, columns, seed, trainer.given)
+    given, how = trainer.given, columns if isinstance(columns, Columns) else Columns(*columns)
+    texts, testing = load_splits(data, test, how, seed, None if given is None else given.labels)
+    if given is not None:
+        for one in (texts, testing):
+            check_classes(given, one, how.rename)
+        if test is None and not (isinstance(data, str | Path) and has_split(data, "test")):
+            warnings.warn(
+                f"a fifth of the texts is kept to test on; if {given.name} was trained on them, the figures flatter "
+                "it: give texts that it has not seen (--test)",
+                stacklevel=2,
+            )
     texts = texts if limit is None else texts.sample(limit, seed)
     check_splits(texts, testing)
     kept, held = texts.split(HELD_OUT, seed)
@@ -119,35 +129,6 @@ def _parse_recipes(recipes: str | Sequence[str], trainer: Trainer) -> list[Recip
     for one in found:
         trainer.check(one)
     return list(dict.fromkeys([PLAIN, *found]))
-
-
-def load_splits(
-    data: Any, test: Any, columns: AnyColumns, seed: int, given: Victim | None = None
-) -> tuple[Examples, Examples]:
-    """Texts to train on and texts to test on, with the same classes; those of a given victim, in its order."""
-    how = columns if isinstance(columns, Columns) else Columns(*columns)
-
-    def load(source: Any, split: Split, names: Sequence[str] | None) -> Examples:
-        if isinstance(source, str | Path):
-            found = load_data(source, split, how.text, how.label, names, how.rename)
-        else:
-            found = make_examples(source, how.text, how.label, names=names)
-        if given is not None:
-            check_classes(given, found, how.rename)
-        return found
-
-    training = load(data, "train", None if given is None else given.labels)
-    if test is None and isinstance(data, str | Path) and has_split(data, "test"):
-        test = data
-    if test is not None:
-        return training, load(test, "test", training.names)
-    if given is not None:
-        warnings.warn(
-            f"a fifth of the texts is kept to test on; if {given.name} was trained on them, the figures flatter it: "
-            "give texts that it has not seen (--test)",
-            stacklevel=3,
-        )
-    return training.split(TEST_SHARE, seed)
 
 
 def check_splits(training: Examples, testing: Examples) -> None:

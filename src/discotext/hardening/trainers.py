@@ -223,14 +223,12 @@ class NeuralTrainer(Trainer):
     name: lstm, wcnn, dan or rnn. epochs: at most so many [default: as `train` chooses].
     """
 
+    parts = ("merged", "adversarial")
     auto = ("plain", "adversarial", "merged:0.2", "merged", "merged:0.2+adversarial", "merged+adversarial")
 
     def __init__(self, name: str, epochs: int | None = None) -> None:
-        from discotext.victims.neural.adversary import INTERVAL_KINDS
-
         super().__init__(name, epochs=epochs)
         self.epochs = epochs
-        self.parts = ("merged", "adversarial", "mixed", *(["interval"] if name in INTERVAL_KINDS else []))
 
     def train(self, recipe: Recipe, training: Training) -> Victim:
         from discotext.victims.neural.training import TrainingState, load_default_vectors, make_settings, train
@@ -238,8 +236,7 @@ class NeuralTrainer(Trainer):
         vectors, name = load_default_vectors()
         merged = training.merge(recipe)
         chosen = {"kind": self.name, "epochs": self.epochs, "seed": training.seed, "share": training.share}
-        chosen |= {"adversarial": recipe.weight, "inner": recipe.inner}
-        settings = make_settings(chosen, len(training.examples))
+        settings = make_settings({**chosen, "adversarial": recipe.adversarial}, len(training.examples))
 
         def report(state: TrainingState) -> None:
             training.report(f"epoch {max(state.epoch, 1)} of {state.epochs}", state.step / max(state.steps, 1))
@@ -279,14 +276,14 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
     """Fine-tune in place: AdamW, linear warm-up and decay, batches of similar length."""
     import torch
 
-    if recipe.weight and not victim.capabilities.gradients:
+    if recipe.adversarial and not victim.capabilities.gradients:
         raise ValueError(f"{victim.name} accepts no vectors in place of tokens, so it has no gradients; use merged")
     model = victim.reader.model
     rng = np.random.default_rng(training.seed)
     torch.manual_seed(training.seed)
     encoded = Encoded(victim, merged)
     texts = training.examples.texts
-    spaces = Space.of(texts, training.candidates, share=training.share) if recipe.weight else None
+    spaces = Space.of(texts, training.candidates, share=training.share) if recipe.adversarial else None
     lengths = [len(text) for text in texts]
     plan = [(epoch, rows) for epoch in range(1, epochs + 1) for rows in _make_batches(lengths, rng)]
     warm = WARM_UP * len(plan)
@@ -299,9 +296,9 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
         model.train().requires_grad_(True)
         optimiser.zero_grad()
         targets = torch.from_numpy(labels).to(victim.reader.device)
-        _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.weight)
+        _backward(victim, [merged(texts[row]) for row in rows], targets, 1 - recipe.adversarial)
         if worse is not None:
-            _backward(victim, worse, targets, recipe.weight)
+            _backward(victim, worse, targets, recipe.adversarial)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         model.eval().requires_grad_(False)

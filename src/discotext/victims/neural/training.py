@@ -31,35 +31,24 @@ from torch import Tensor, nn
 from discotext.core.arrays import Ints
 from discotext.core.embedding import flush_denormals
 from discotext.core.objectives import predictions
-from discotext.data.columns import AnyColumns, Columns
+from discotext.data.columns import AnyColumns
 from discotext.data.examples import Examples
 from discotext.data.labels import list_some
-from discotext.data.registry import Split, has_split, load_data
+from discotext.data.registry import load_splits
 from discotext.support.intervals import wilson
 from discotext.support.threads import limit_threads
 from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, MergedWords
 from discotext.text.vectors import VECTOR_FORMATS, WordVectors, load_packaged_vectors
-from discotext.victims.neural.adversary import (
-    INTERVAL_KINDS,
-    Options,
-    bound_logits,
-    choose_words,
-    find_options,
-    make_boxes,
-    mix_words,
-    pad_options,
-)
+from discotext.victims.neural.adversary import Options, choose_words, find_options, pad_options
 from discotext.victims.neural.networks import Kind, Network, Pool, Shape, mask_lengths
 from discotext.victims.neural.victim import NeuralVictim, build_vocabulary, pad
 
 SORTED = 50  # batches whose texts are sorted by length together: similar lengths, yet different batches every epoch
-TEST_SHARE = 0.2  # of a file without a test split
 # With fewer texts than this there is time for more epochs and for training the word vectors.
 SMALL = 20_000
 STEPS = 1_000  # of training, on small data
 
-Inner = Literal["vertex", "mixture", "interval"]
 Stage = Literal["reading", "training", "testing", "done"]
 
 
@@ -70,9 +59,8 @@ class TrainingSettings:
     patience: epochs without improvement before training stops. rate: the largest learning rate. first_words: words of
     a text that are read. tune_vectors: train the word vectors, too. precise: train in double precision. rare: how often
     a word without a vector must occur to get one. validation: the share of the texts that is held out.
-    adversarial: the weight, from 0 to below 1, of texts whose words were exchanged to raise the loss; needs candidates.
-    share: of the words that are exchanged there. inner: what these texts are: words exchanged to raise the loss most
-    ("vertex"), random mixtures of words ("mixture"), or all exchanges at once, by interval bounds ("interval").
+    adversarial: the weight, from 0 to below 1, of texts whose words were exchanged to raise the loss. share: of the
+    words that are exchanged there.
     """
 
     kind: Kind = "lstm"
@@ -91,15 +79,8 @@ class TrainingSettings:
     seed: int = 0
     adversarial: float = 0.0
     share: float = 0.2
-    inner: Inner = "vertex"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.adversarial < 1:
-            raise ValueError(f"adversarial is {self.adversarial}; choose a weight from 0 to below 1")
-        if self.inner == "interval" and self.kind not in INTERVAL_KINDS:
-            raise ValueError(f"there are no interval bounds for {self.kind}; choose one of {', '.join(INTERVAL_KINDS)}")
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share is {self.share}; choose a number above 0 and up to 1")
         for name, value in asdict(self).items():
             if name in ("epochs", "patience", "batch", "first_words", "rare", "hidden") and value < 1:
                 raise ValueError(f"{name} is {value}; choose 1 or more")
@@ -169,8 +150,7 @@ def train(
     rows = [row[: settings.first_words] for row in vocabulary.read(read)]
     options = held_options = None
     if settings.adversarial:
-        if candidates is None:
-            raise ValueError("adversarial training needs candidates; pass a Candidates, as make_candidates() makes it")
+        assert candidates is not None
         options = find_options(candidates, kept.texts, vocabulary, settings.first_words, merged)
         held_options = find_options(candidates, held.texts, vocabulary, settings.first_words, merged)
     held_rows = vocabulary.read(map(merged, held.texts))
@@ -266,18 +246,8 @@ def _run_epochs(
             if options is not None:
                 gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
                 padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
-                if settings.inner == "interval":
-                    # Boxes grow in the first half of training, as published; at full size from the start it diverges.
-                    size = min(1.0, 2 * state.step / state.steps)
-                    low, high = (one * mask for one in make_boxes(table(ids), ids, padded, table.weight, size))
-                    worst = bound_logits(network, low, high, lengths, wanted)
-                elif settings.inner == "mixture":
-                    mixed = mix_words(ids, lengths, padded, table.weight, settings.share, rng)
-                    worst = network(mixed * mask, lengths)
-                else:
-                    exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
-                    worst = network(table(exchanged) * mask, lengths)
-                worse = nn.functional.cross_entropy(worst, wanted)
+                exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
+                worse = nn.functional.cross_entropy(network(table(exchanged) * mask, lengths), wanted)
                 (settings.adversarial * worse).backward()  # type: ignore[no-untyped-call, unused-ignore]
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             for one, schedule in zip(optimisers, schedules, strict=True):
@@ -331,7 +301,6 @@ def train_victim(
     settings: dict[str, Any] | None = None,
     packaged: bool = False,
     progress: ProgressCallback | None = None,
-    candidates: Candidates | None = None,
 ) -> dict[str, Any]:
     """Train a victim on a named data set or a file, measure its accuracy, save it, and return the figures.
 
@@ -339,12 +308,11 @@ def train_victim(
     vectors: initial word vectors; by default those of `load_default_vectors`. limit: train on a stratified sample of so
     many texts. columns: the text and label columns of a file. settings: of `TrainingSettings`; those that are missing
     or None depend on the number of texts. packaged: ignore the data folder and start from the package's own vectors.
-    candidates: for adversarial training (`TrainingSettings.adversarial`).
     progress: called with a `TrainingState` after every batch and at every new stage.
     """
     settings = settings or {}
     seed = settings.get("seed") or 0
-    training, testing = _load_splits(data, test, columns, seed)
+    training, testing = load_splits(data, test, columns, seed)
     if testing.names != training.names:
         raise ValueError(
             f"the test data has the classes {list_some(testing.names)}, but the training data has "
@@ -354,7 +322,7 @@ def train_victim(
         training = training.sample(limit, seed)
     initial, name = (WordVectors.read(vectors), str(vectors)) if vectors else load_default_vectors(packaged)
     complete = make_settings(settings, len(training))
-    victim, state = train(training, initial, complete, progress, candidates)
+    victim, state = train(training, initial, complete, progress)
     report = progress or ignore
     state.stage = "testing"
     report(state)
@@ -405,16 +373,3 @@ def load_default_vectors(packaged: bool = False) -> tuple[WordVectors, str]:
     if found:
         return WordVectors.read(found[0]), found[0].name
     return load_packaged_vectors(), "discotext (GloVe, counter-fitted)"
-
-
-def _load_splits(data: str, test: str | None, columns: AnyColumns, seed: int) -> tuple[Examples, Examples]:
-    """Return the examples to train on and those to test on, with the same classes."""
-    how = columns if isinstance(columns, Columns) else Columns(*columns)
-
-    def load(source: str, split: Split, names: Sequence[str] | None) -> Examples:
-        return load_data(source, split, how.text, how.label, names, how.rename)
-
-    training = load(data, "train", None)
-    if test or has_split(data, "test"):
-        return training, load(test or data, "test", training.names)
-    return training.split(TEST_SHARE, seed)
