@@ -21,8 +21,8 @@ from torch.nn.functional import cross_entropy, embedding
 
 from benchmarks.peers.coding import Coded
 from discotext.core.embedding import flush_denormals
+from discotext.models.pretrained import load_pretrained
 from discotext.victims import load_victim
-from discotext.victims.transformers.victim import load_model
 
 Array = NDArray[Any]
 
@@ -39,7 +39,10 @@ class Asking:
 def load_ways(victim: str) -> dict[str, Asking]:
     """The ways to query a victim, by the suffix of the searches that use them."""
     if victim.startswith("hf:"):
-        return transformer(*load_model(victim.removeprefix("hf:")))
+        tokeniser, model = load_pretrained(
+            victim.removeprefix("hf:"), "AutoModelForSequenceClassification", "a text classifier"
+        )
+        return transformer(model, tokeniser)
     made: Any = load_victim(victim)
     return {"": Asking(made.network, made.scores, lambda text: gradients_by_word(made, text))}
 

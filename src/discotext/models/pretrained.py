@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from safetensors import SafetensorError
-
 from discotext.models.model import Sentence, Token
+from discotext.models.model_files import check_files, check_size
 from discotext.support.extras import require
 
 if TYPE_CHECKING:
@@ -34,43 +33,83 @@ Pieces = list[int]
 def load_pretrained(name: str, kind: str, role: str, **settings: Any) -> tuple[Any, Any]:
     """Load a tokeniser and a model from a folder, a GGUF file or the hub; a ValueError says why they cannot be loaded.
 
-    A model with missing weights is refused, since the library would initialise them at random. Only a pooler may be
-    missing, which is not used here.
-    kind: a class of the library, such as "AutoModel". role: what the model is for, such as "a sentence encoder".
-    settings: further arguments for the model.
+    A model with missing weights is refused, since the library would initialise them at random.
+    kind: a class of the library, such as "AutoModel"; GGUF files are for causal models. role: what the model is for,
+    such as "a sentence encoder". settings: further arguments for the model.
     """
-    require("torch", extra="hf", reason=role)
+    torch = require("torch", extra="hf", reason=role)
     transformers = require("transformers", extra="hf", reason=role)
-    path = find_local(name, role, gguf=True)
-    where, common = str(path or name), dict[str, Any](local_files_only=path is not None)
+    path, library = find_local(name, role, gguf=kind == "AutoModelForCausalLM"), getattr(transformers, kind)
     packed = path is not None and path.suffix == ".gguf"
-    if path is not None and packed:
+    common: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+    if packed:
         require("gguf", extra="hf", reason="a GGUF file")
-        where, common["gguf_file"] = str(path.parent), path.name
-    try:
+    with explain_loading_errors(name, role):
+        where = path or download(name)
         # Unpacking a GGUF file draws a bar of its own.
-        with silence(transformers, path is not None), redirect_stderr(io.StringIO()) if packed else nullcontext():
-            if not packed:
-                settings |= {"use_safetensors": True, "config": load_config(where, path is not None)}
-            model, report = getattr(transformers, kind).from_pretrained(
-                where, trust_remote_code=False, output_loading_info=True, **common, **settings
-            )
-            tokeniser = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False, **common)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
-        message = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise ValueError(
-            f"{name!r} cannot be loaded as {role}: {message}; name a folder written by save_pretrained, a model on the "
-            "hub, or a .gguf file"
-        ) from None
-    missing = sorted(key for key in report.get("missing_keys", ()) if "pooler" not in key)
-    if missing and not packed:
-        raise ValueError(
-            f"{name!r} cannot be loaded as {role}: it lacks {missing[0]}, which would be initialised at random; "
-            "choose a model that was trained for this"
-        )
-    if not has_vocabulary(tokeniser):
-        raise ValueError(f"{name!r} has no tokeniser; save it in the same folder with tokenizer.save_pretrained")
+        with silence(transformers), redirect_stderr(io.StringIO()) if packed else nullcontext():
+            if packed:
+                where, common["gguf_file"] = where.parent, where.name
+            else:
+                numbers = check_files(where)
+                config = transformers.AutoConfig.from_pretrained(where, **common)
+                # It may ask for an attention that is code on the hub, which the library would download and run.
+                config._attn_implementation = None
+                with torch.device("meta"):  # tensors on it have shapes but no memory
+                    check_size(library.from_config(config, trust_remote_code=False), numbers)
+                settings |= {"config": config, "use_safetensors": True, "ignore_mismatched_sizes": True}
+            model, report = library.from_pretrained(where, output_loading_info=True, **common, **settings)
+            tokeniser = transformers.AutoTokenizer.from_pretrained(where, **common)
+        if not packed:
+            # The bare models of encoders are often stored without the pooler, which is not used here.
+            check_loaded(report, unused="pooler" if kind == "AutoModel" else None)
+        if not has_vocabulary(tokeniser):
+            raise ValueError("it has no tokeniser; save it in the same folder with tokenizer.save_pretrained")
     return tokeniser, model.eval()
+
+
+def download(name: str) -> Path:
+    """Download a model's configuration and safetensors files, nothing executable; return the local folder."""
+    hub = require("huggingface_hub", extra="hf", reason="a model on the hub")
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
+    return Path(hub.snapshot_download(name, allow_patterns=wanted, ignore_patterns=["*/*"]))
+
+
+def check_loaded(report: Mapping[str, Any], unused: str | None = None) -> None:
+    """Raise ValueError if weights are missing or do not fit the configuration.
+
+    report: the loading info of transformers. unused: a word in the names of weights that may be missing.
+    """
+    # A number in a name is that of a layer: a model without one of its layers is not the one that was trained.
+    left = sorted(key for key in report["unexpected_keys"] if re.search(r"\.\d+\.", key))
+    if left:
+        raise ValueError(f"its weights contain {left[0]}, which its config.json does not describe")
+    for key, stored, described in report["mismatched_keys"]:
+        raise ValueError(
+            f"its weights {key} have shape {tuple(stored)}, but its config.json describes {tuple(described)}"
+        )
+    missing = sorted(key for key in report["missing_keys"] if unused is None or unused not in key)
+    if missing:
+        raise ValueError(
+            f"it lacks {missing[0]}, which would be initialised at random; choose a model that was trained for this"
+        )
+
+
+@contextmanager
+def explain_loading_errors(name: str, role: str) -> Iterator[None]:
+    """Turn whatever the library raises about a model's files into a ValueError of one line."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # panics of libraries written in Rust are not Exceptions
+        message = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+        if not isinstance(error, ValueError | OSError) or not message:
+            message = f"{type(error).__name__}: {message}"
+        raise ValueError(
+            f"{name!r} cannot be loaded as {role}: {message}; give a folder written by save_pretrained, or check the "
+            "name of the model on the hub, and the network"
+        ) from None
 
 
 def find_local(name: str, role: str, gguf: bool = False) -> Path | None:
@@ -83,29 +122,17 @@ def find_local(name: str, role: str, gguf: bool = False) -> Path | None:
     """
     # A shell does not expand the tilde of `--option=~/model`.
     path = Path(name).expanduser()
-    is_gguf = gguf and path.suffix == ".gguf"
-    if path.is_dir() or (is_gguf and path.is_file()):
+    is_gguf = path.suffix == ".gguf"
+    if path.is_dir() or (gguf and is_gguf and path.is_file()):
         return path
     if path.exists():
         raise ValueError(f"{name!r} is not a folder with {role}; name one written by save_pretrained")
-    if is_gguf:
-        raise ValueError(f"there is no file {name!r} with {role}; name a .gguf file or a folder")
-    if not name or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
+    if is_gguf or not name or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
         raise ValueError(
-            f"there is no folder {name!r} with {role}; name one written by save_pretrained, or a model on the hub"
+            f"there is no {'file' if is_gguf else 'folder'} {name!r} with {role}; name a folder written by "
+            "save_pretrained, or a model on the hub"
         )
     return None
-
-
-def load_config(where: str | Path, local: bool) -> Any:
-    """The configuration of a model, without the attention that it asks for.
-
-    That could be the name of code on the hub, which the library would download and run; its own is used instead.
-    """
-    transformers = require("transformers", extra="hf", reason="a pretrained model")
-    config = transformers.AutoConfig.from_pretrained(where, trust_remote_code=False, local_files_only=local)
-    config._attn_implementation = None
-    return config
 
 
 def has_vocabulary(tokeniser: Any) -> bool:
@@ -114,13 +141,12 @@ def has_vocabulary(tokeniser: Any) -> bool:
 
 
 @contextmanager
-def silence(transformers: Any, wanted: bool = True) -> Iterator[None]:
-    """Switch off the library's progress bars and reports in this block, if wanted: problems are raised as errors."""
+def silence(transformers: Any) -> Iterator[None]:
+    """Switch off the library's progress bars and reports in this block: problems are raised as errors."""
     log = transformers.logging
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
-    if wanted:
-        log.set_verbosity_error()
-        log.disable_progress_bar()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
     try:
         yield
     finally:

@@ -8,10 +8,9 @@ pickle nor code by the model's author is ever executed. Its scores are its logit
 from __future__ import annotations
 
 import functools
-import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,20 +21,19 @@ from discotext.core.arrays import Floats
 from discotext.core.objectives import Objective
 from discotext.core.oracle import Oracle
 from discotext.core.wrappers import is_out_of_memory
-from discotext.models.pretrained import find_local, has_vocabulary, load_config, silence
+from discotext.models.pretrained import explain_loading_errors, load_pretrained, silence
 from discotext.support.extras import require
 from discotext.support.plain_text import describe_error, escape_unprintable
 from discotext.text.space import Space
 from discotext.victims.folder import write_folder
 from discotext.victims.function import FunctionVictim
 from discotext.victims.score_reader import PROBE
-from discotext.victims.transformers.model_files import check_files, check_size
 from discotext.victims.transformers.subword_model import SubwordModel, choose_device
 from discotext.victims.transformers.subwords import SubwordOracle
 from discotext.victims.victim import Capabilities, TextOracle, Victim, check_distinct, compute_scores
 
 FOLDER_KIND, MODEL = "hf", "model"  # of a saved victim, and the folder inside that save_pretrained writes
-REASON = "a Hugging Face victim"
+ROLE = "a text classifier"
 PAIR = "the pair (model, tokenizer)"
 PROBES = [PROBE, "This is a long text about a good film, and a very bad book."]
 # How far the logits of a pipeline and of its model may be apart, relative to their size: in single and half precision.
@@ -69,9 +67,11 @@ class HuggingFaceVictim(Victim):
         device = choose_device(device)
         named = isinstance(model, str | Path)
         name = str(model).removeprefix("hf:") if named else model.config._name_or_path or type(model).__name__
+        if not name:
+            raise ValueError("hf: is followed by no name; use hf:NAME for a model on the hub, or hf:FOLDER")
         if named:
-            model, tokeniser = load_model(name)
-        with explain_loading_errors(name) if named else nullcontext():
+            tokeniser, model = load_pretrained(name, "AutoModelForSequenceClassification", ROLE)
+        with explain_loading_errors(name, ROLE) if named else nullcontext():
             if tokeniser is None or not tokeniser.is_fast:
                 raise ValueError(
                     f"{name!r} has no fast tokeniser; pass one, since only those report the characters of each token"
@@ -96,7 +96,7 @@ class HuggingFaceVictim(Victim):
     ) -> None:
         inner = Path(folder) / MODEL
         inner.mkdir(parents=True, exist_ok=True)
-        with silence(require("transformers", extra="hf", reason=REASON)):
+        with silence(require("transformers", extra="hf", reason=ROLE)):
             self.reader.model.save_pretrained(inner, safe_serialization=True)
             self.reader.tokeniser.save_pretrained(inner)
         written = sorted(path.relative_to(folder).as_posix() for path in inner.rglob("*") if path.is_file())
@@ -130,83 +130,6 @@ class HuggingFaceVictim(Victim):
         if self.capabilities.gradients:
             return SubwordOracle(self, self.reader, space, objective)
         return TextOracle(self, space, objective)
-
-
-def load_model(name: str) -> tuple[Any, Any]:
-    """Load a model and its tokeniser from a folder or the hub; a ValueError says why they cannot be loaded."""
-    transformers = require("transformers", extra="hf", reason=REASON)
-    torch = require("torch", extra="hf", reason=REASON)
-    if not name:
-        raise ValueError("hf: is followed by no name; use hf:NAME for a model on the hub, or hf:FOLDER")
-    folder = find_local(name, "a text classifier")
-    with explain_loading_errors(name):
-        where = folder or download(name)
-        numbers = check_files(where)
-        kind = transformers.AutoModelForSequenceClassification
-        with silence(transformers):
-            config = load_config(where, local=True)
-            with torch.device("meta"):  # tensors on it have shapes but no memory
-                check_size(kind.from_config(config, trust_remote_code=False), numbers)
-            settings: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
-            model, report = kind.from_pretrained(
-                where, config=config, use_safetensors=True, output_loading_info=True, ignore_mismatched_sizes=True,
-                **settings,
-            )  # fmt: skip
-            tokeniser = transformers.AutoTokenizer.from_pretrained(where, **settings)
-        check_loaded(report, tokeniser)
-    return model, tokeniser
-
-
-def download(name: str) -> Path:
-    """Download a model's configuration and safetensors files, nothing executable; return the local folder."""
-    hub = require("huggingface_hub", extra="hf", reason=REASON)
-    wanted = ["*.json", "*.txt", "*.model", "*.safetensors"]
-    return Path(hub.snapshot_download(name, allow_patterns=wanted, ignore_patterns=["*/*"]))
-
-
-def check_loaded(report: Mapping[str, Any], tokeniser: Any) -> None:
-    """Raise ValueError if weights are missing or do not fit the configuration, or if there is no tokeniser.
-
-    report: the loading info of transformers.
-    """
-    # A number in a name is that of a layer: a model without one of its layers is not the one that was trained.
-    left = sorted(key for key in report["unexpected_keys"] if re.search(r"\.\d+\.", key))
-    if left:
-        raise ValueError(f"its weights contain {left[0]}, which its config.json does not describe")
-    for key, stored, described in report["mismatched_keys"]:
-        raise ValueError(
-            f"its weights {key} have shape {tuple(stored)}, but its config.json describes {tuple(described)}"
-        )
-    missing = sorted(report["missing_keys"])
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(
-            f"it is not a trained classifier: it lacks {missing[0]}{more}, which would be initialised at random; "
-            "fine-tune it first"
-        )
-    if not has_vocabulary(tokeniser):
-        raise ValueError("it has no tokeniser; save it in the same folder with tokenizer.save_pretrained")
-
-
-@contextmanager
-def explain_loading_errors(name: str) -> Iterator[None]:
-    """Turn whatever the library raises about a model's files into a ValueError of one line."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:  # panics of libraries written in Rust are not Exceptions
-        if isinstance(error, ImportError) and "which is not installed; run pip install" in str(error):
-            raise  # what `require` raises
-        message = (str(error).strip().splitlines() or [""])[0].rstrip(".")
-        if not isinstance(error, ValueError | OSError) or not message:
-            message = f"{type(error).__name__}: {message}"
-        if Path(name).expanduser().is_dir():
-            raise ValueError(f"the folder {name!r} cannot be loaded as a text classifier: {message}") from None
-        raise ValueError(
-            f"{name!r} is not a local folder and could not be downloaded from the Hugging Face hub ({message}); "
-            "check the name and the network, or give a folder written by save_pretrained"
-        ) from None
 
 
 # --- what people hold in Python
