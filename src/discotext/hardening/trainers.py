@@ -19,9 +19,6 @@ from typing import Any
 import numpy as np
 
 from discotext.attacks.attack import attack
-from discotext.core.objectives import Untargeted
-from discotext.core.oracle import RelaxedOracle
-from discotext.core.rounding import best_vertex
 from discotext.data.examples import Examples
 from discotext.hardening.recipe import PLAIN, Recipe
 from discotext.support.extras import require
@@ -29,7 +26,7 @@ from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, Exchanges, LabelCounts, MergedWords, merge_words
 from discotext.text.space import Space
 from discotext.text.vectors import load_packaged_vectors
-from discotext.victims.encoded import Encoded
+from discotext.victims.encoded import Encoded, encode_space, exchange_words
 from discotext.victims.registry import load_victim
 from discotext.victims.sklearn.model import find_vocabulary
 from discotext.victims.sklearn.victim import SklearnVictim
@@ -281,16 +278,17 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
     model = victim.reader.model
     rng = np.random.default_rng(training.seed)
     torch.manual_seed(training.seed)
-    encoded = Encoded(victim, merged)
     texts = training.examples.texts
-    spaces = Space.of(texts, training.candidates, share=training.share) if recipe.adversarial else None
+    space = None
+    if recipe.adversarial:
+        space = encode_space(Space.of(texts, training.candidates, training.share), merged)
     lengths = [len(text) for text in texts]
     plan = [(epoch, rows) for epoch in range(1, epochs + 1) for rows in _make_batches(lengths, rng)]
     warm = WARM_UP * len(plan)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     for step, (epoch, rows) in enumerate(plan):
         labels = training.examples.labels[rows]
-        worse = None if spaces is None else exchange_words(encoded, spaces.take(rows.tolist()), labels)
+        worse = None if space is None else exchange_words(victim, space.take(rows.tolist()), labels)
         for group in optimiser.param_groups:
             group["lr"] = RATE * min((step + 1) / warm, (len(plan) - step) / max(len(plan) - warm, 1))
         model.train().requires_grad_(True)
@@ -303,20 +301,6 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
         optimiser.step()
         model.eval().requires_grad_(False)
         training.report(f"epoch {epoch} of {epochs}", (step + 1) / len(plan))
-
-
-def exchange_words(encoded: Encoded, space: Space, labels: Any) -> list[str]:
-    """The texts as the model reads them, with the words exchanged that raise the loss most, to first order.
-
-    They are found as an attack finds them: the gradient by the mixtures of subwords at the original text, and the best
-    vertex of the budget polytope for it.
-    """
-    oracle = encoded.oracle(space, Untargeted(labels))
-    assert isinstance(oracle, RelaxedOracle)
-    batch = space.batch
-    _, gradient = oracle.relaxed(np.arange(len(space)), batch.one_hot(batch.originals()))
-    choices = best_vertex(gradient, batch)
-    return [encoded.merged(space.text(number, choice)) for number, choice in enumerate(choices)]
 
 
 def _backward(victim: HuggingFaceVictim, texts: Sequence[str], targets: Any, weight: float) -> None:

@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discotext.core.arrays import Bools, Floats
-from discotext.core.objectives import Objective
-from discotext.core.oracle import Oracle
+import numpy as np
+
+from discotext.core.arrays import Bools, Floats, Ints
+from discotext.core.objectives import Objective, Untargeted
+from discotext.core.oracle import Oracle, RelaxedOracle
+from discotext.core.rounding import best_vertex
 from discotext.text.merging import MergedWords
 from discotext.text.space import Space
 from discotext.victims.victim import Capabilities, Victim, WrappedVictim
 
 MERGED = "merged_words.json"  # the file of a saved victim
+TOGETHER = 256  # texts whose words are exchanged at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +60,7 @@ class Encoded(WrappedVictim):
         return self.victim.scores(self._read(texts))
 
     def oracle(self, space: Space, objective: Objective) -> Oracle:
-        options = tuple(
-            tuple(tuple(self.merged.read_at(text, at, word) for word in words) for at, words in enumerate(mine))
-            for text, mine in zip(space.texts, space.options, strict=True)
-        )
-        return self.victim.oracle(
-            replace(space, texts=tuple(map(self.merged.read, space.texts)), options=options), objective
-        )
+        return self.victim.oracle(encode_space(space, self.merged), objective)
 
     def save(
         self, folder: str | Path, settings: Mapping[str, Any] | None = None, more: Mapping[str, bytes] | None = None
@@ -81,3 +79,28 @@ class Encoded(WrappedVictim):
 
     def _read(self, texts: Sequence[str]) -> list[str]:
         return [self.merged(text) for text in texts]
+
+
+def encode_space(space: Space, merged: MergedWords) -> Space:
+    """The space as a victim behind merged words reads it."""
+    options = tuple(
+        tuple(tuple(merged.read_at(text, at, word) for word in words) for at, words in enumerate(mine))
+        for text, mine in zip(space.texts, space.options, strict=True)
+    )
+    return replace(space, texts=tuple(map(merged.read, space.texts)), options=options)
+
+
+def exchange_words(victim: Victim, space: Space, labels: Ints) -> list[str]:
+    """The texts with the words exchanged that bring another class nearest, to first order: for adversarial training.
+
+    They are found as an attack finds them: one gradient by the mixtures at the original text, and for it the best
+    vertex of the budget polytope.
+    """
+    found: list[str] = []
+    for begin in range(0, len(space), TOGETHER):
+        some = space.take(range(begin, min(begin + TOGETHER, len(space))))
+        oracle = victim.oracle(some, Untargeted(labels[begin : begin + TOGETHER]))
+        assert isinstance(oracle, RelaxedOracle)
+        gradient = oracle.relaxed(np.arange(len(some)), some.batch.one_hot(some.batch.originals()))[1]
+        found += [some.text(number, choice) for number, choice in enumerate(best_vertex(gradient, some.batch))]
+    return found

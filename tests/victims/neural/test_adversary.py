@@ -1,49 +1,41 @@
 """Adversarial training: the words exchanged are the best vertex of the budget polytope, and the model gets harder."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import discotext
-from discotext.core.problem import Batch, Problem
-from discotext.core.rounding import best_vertex
+from discotext.core.objectives import Untargeted
+from discotext.core.problem import Batch
 from discotext.data.examples import Examples
 from discotext.text.sources import SynonymList
 from discotext.text.vectors import load_packaged_vectors
-from discotext.text.words import compute_budget
+from discotext.victims.encoded import exchange_words
 from tests.conftest import needs_torch
+from tests.victims.toys import tiny_network, tiny_space
 
 pytestmark = needs_torch
 PAIRS = {"good": ["decent"], "decent": ["good"], "bad": ["mediocre"], "mediocre": ["bad"]}
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
-def test_the_words_exchanged_are_the_best_vertex(seed, share):
-    import torch
-
-    from discotext.victims.neural.adversary import choose_words, pad_options
-
-    rng = np.random.default_rng(seed)
-    table = torch.from_numpy(rng.normal(size=(40, 6)))
-    lengths = [3, 7, 1]
-    rows = [rng.integers(1, 40, size=length) for length in lengths]
-    options = [rng.integers(0, 40, size=(length, 3)) for length in lengths]
-    ids = torch.zeros(3, 7, dtype=torch.int64)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = torch.from_numpy(row)
-    gradient = torch.from_numpy(rng.normal(size=(3, 7, 6)))
-    found = choose_words(ids, torch.tensor(lengths), pad_options(options, 7), gradient, table, share)
-    for number, length in enumerate(lengths):
-        words = [[rows[number][at], *options[number][at][options[number][at] > 0]] for at in range(length)]
-        problem = Problem(tuple(map(len, words)), compute_budget(length, share))
-        weights = np.concatenate([table[some].numpy() @ gradient[number, at].numpy() for at, some in enumerate(words)])
-        vertex = best_vertex(weights, Batch.of([problem]))[0]
-        expected = [some[choice] for some, choice in zip(words, vertex, strict=True)]
-        gain = sum(float(table[found[number, at]] @ gradient[number, at]) for at in range(length))
-        best = sum(float(table[word] @ gradient[number, at]) for at, word in enumerate(expected))
-        assert gain == pytest.approx(best)
-        assert (found[number, length:] == 0).all()
-        assert int((found[number, :length] != ids[number, :length]).sum()) <= problem.budget
+@pytest.mark.parametrize("kind", ["dan", "lstm"])
+def test_the_words_exchanged_are_those_within_the_budget_that_gain_most_to_first_order(kind):
+    victim, space, labels = tiny_network(kind), tiny_space(), np.array([0, 1, 0, 1])
+    gradient = victim.oracle(space, Untargeted(labels)).relaxed(
+        np.arange(4), space.batch.one_hot(space.batch.originals())
+    )[1]
+    ends = space.batch.first_candidate
+    for number, text in enumerate(exchange_words(victim, space, labels)):
+        batch = Batch.of([space.batch[number]])
+        gains = {
+            space.text(number, choice): gradient[ends[number] : ends[number + 1]][
+                batch.chosen(np.array([choice]))
+            ].sum()
+            for choice in product(*map(range, batch[0].counts))
+            if np.count_nonzero(choice) <= batch[0].budget
+        }
+        assert gains[text] == pytest.approx(max(gains.values()))
 
 
 def test_training_on_exchanged_words_makes_a_model_that_they_do_not_flip():

@@ -39,8 +39,9 @@ from discotext.support.intervals import wilson
 from discotext.support.threads import limit_threads
 from discotext.text.candidates import Candidates
 from discotext.text.merging import NOTHING_MERGED, MergedWords
+from discotext.text.space import Space
 from discotext.text.vectors import VECTOR_FORMATS, WordVectors, load_packaged_vectors
-from discotext.victims.neural.adversary import Options, choose_words, find_options, pad_options
+from discotext.victims.encoded import EncodedVocabulary, encode_space, exchange_words
 from discotext.victims.neural.networks import Kind, Network, Pool, Shape, mask_lengths
 from discotext.victims.neural.victim import NeuralVictim, build_vocabulary, pad
 
@@ -148,27 +149,35 @@ def train(
     table = nn.Embedding(len(vocabulary), vectors.width, sparse=settings.tune_vectors, _weight=initial)
     table.requires_grad_(settings.tune_vectors)
     rows = [row[: settings.first_words] for row in vocabulary.read(read)]
-    options = held_options = None
+    spaces: list[Space] = []
     if settings.adversarial:
         assert candidates is not None
-        options = find_options(candidates, kept.texts, vocabulary, settings.first_words, merged)
-        held_options = find_options(candidates, held.texts, vocabulary, settings.first_words, merged)
+        known = candidates.restrict_to(EncodedVocabulary(vocabulary, merged))
+        spaces = [encode_space(Space.of(some.texts, known, settings.share), merged) for some in (kept, held)]
     held_rows = vocabulary.read(map(merged, held.texts))
 
     def make_victim() -> NeuralVictim:
         return NeuralVictim(network, vocabulary, table.weight.detach().half().to(table.weight), examples.names)
+
+    def exchange(numbers: list[int]) -> list[Ints]:
+        """The rows of training texts with the words exchanged that raise the loss most."""
+        now = NeuralVictim(network, vocabulary, table.weight.detach(), examples.names)
+        texts = exchange_words(now, spaces[0].take(numbers), kept.labels[numbers])
+        return [row[: settings.first_words] for row in vocabulary.read(texts)]
 
     trained = nn.ModuleDict({"network": network} | ({"table": table} if settings.tune_vectors else {}))
     best: dict[str, Tensor] = {}
     try:
         with flush_denormals(), limit_threads():
             idle = 0
-            for _ in _run_epochs(network, table, rows, kept.labels, settings, state, report, options):
+            epochs = _run_epochs(
+                network, table, rows, kept.labels, settings, state, report, exchange if spaces else None
+            )
+            for _ in epochs:
                 now = make_victim()
                 right = predictions(now.score_rows(held_rows)) == held.labels
-                if held_options is not None:
-                    exchanged = _exchange_words(now, held_rows, held.labels, held_options, settings.share)
-                    right &= predictions(now.score_rows(exchanged)) == held.labels
+                if spaces:
+                    right &= predictions(now.scores(exchange_words(now, spaces[1], held.labels))) == held.labels
                 accuracy = float(right.mean())
                 state.history.append({"epoch": state.epoch, "loss": state.loss, "validation_accuracy": accuracy})
                 if not best or accuracy > state.best:
@@ -214,9 +223,12 @@ def _run_epochs(
     settings: TrainingSettings,
     state: TrainingState,
     report: ProgressCallback,
-    options: Options | None = None,
+    exchange: Callable[[list[int]], list[Ints]] | None,
 ) -> Iterator[None]:
-    """Train for one epoch after another, yielding after each, so that the caller can measure and stop."""
+    """Train for one epoch after another, yielding after each, so that the caller can measure and stop.
+
+    exchange: makes the rows of texts harder, for adversarial training.
+    """
     rng = np.random.default_rng(settings.seed)
     optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(network.parameters(), settings.rate)]
     if settings.tune_vectors:
@@ -227,28 +239,25 @@ def _run_epochs(
     ]
     targets = torch.from_numpy(np.asarray(labels, dtype=np.int64))
     device = table.weight.device
+
+    def compute_loss(texts: Sequence[Ints], wanted: Tensor) -> Tensor:
+        ids, lengths = pad(texts, device)
+        inside = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table.weight)
+        return nn.functional.cross_entropy(network(table(ids) * inside, lengths), wanted)
+
     for epoch in range(1, settings.epochs + 1):
         state.stage, state.epoch, total, count = "training", epoch, 0.0, 0
-        # NeuralVictim has put the network into evaluation mode and frozen it.
-        network.train().requires_grad_(True)
         for numbers in _make_batches(rows, settings.batch, rng):
-            ids, lengths = pad([rows[number] for number in numbers], device)
-            mask = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table.weight)
-            wanted = targets[numbers].to(device)
-            vectors = table(ids) * mask
+            worse = None if exchange is None else exchange(numbers)
+            # NeuralVictim has put the network into evaluation mode and frozen it.
+            network.train().requires_grad_(True)
             for one in optimisers:
                 one.zero_grad()
-            # The gradient by the vectors is a by-product of that by the weights: an adversarial epoch costs about two.
-            if options is not None:
-                vectors.requires_grad_().retain_grad()
-            loss = nn.functional.cross_entropy(network(vectors, lengths), wanted)
+            wanted = targets[numbers].to(device)
+            loss = compute_loss([rows[number] for number in numbers], wanted)
             ((1 - settings.adversarial) * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
-            if options is not None:
-                gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
-                padded = pad_options([options[number] for number in numbers], ids.shape[1]).to(device)
-                exchanged = choose_words(ids, lengths, padded, gradient, table.weight.detach(), settings.share)
-                worse = nn.functional.cross_entropy(network(table(exchanged) * mask, lengths), wanted)
-                (settings.adversarial * worse).backward()  # type: ignore[no-untyped-call, unused-ignore]
+            if worse is not None:
+                (settings.adversarial * compute_loss(worse, wanted)).backward()  # type: ignore[no-untyped-call, unused-ignore]
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             for one, schedule in zip(optimisers, schedules, strict=True):
                 one.step()
@@ -268,26 +277,6 @@ def _make_batches(rows: Sequence[Ints], size: int, rng: np.random.Generator) -> 
         found += [some[at : at + size] for at in range(0, len(some), size)]
     found = [batch for batch in found if len(batch) > 1]
     rng.shuffle(found)
-    return found
-
-
-def _exchange_words(
-    victim: NeuralVictim, rows: Sequence[Ints], labels: Ints, options: Options, share: float
-) -> list[Ints]:
-    """Return texts with the words exchanged that raise the loss most, to first order."""
-    found: list[Ints] = []
-    table, device = victim.table, victim.table.device
-    for begin in range(0, len(rows), 256):
-        part = slice(begin, begin + 256)
-        ids, lengths = pad(rows[part], device)
-        inside = mask_lengths(lengths, ids.shape[1]).unsqueeze(-1).to(table)
-        wanted = torch.from_numpy(np.asarray(labels[part])).to(device)
-        vectors = (nn.functional.embedding(ids, table) * inside).requires_grad_()
-        loss = nn.functional.cross_entropy(victim.network(vectors, lengths), wanted, reduction="sum")
-        (gradient,) = torch.autograd.grad(loss, vectors)
-        padded = pad_options(options[part], ids.shape[1]).to(device)
-        changed = choose_words(ids, lengths, padded, gradient, table, share).cpu().numpy()
-        found += [row[: len(before)] for row, before in zip(changed, rows[part], strict=True)]
     return found
 
 
