@@ -15,15 +15,10 @@ from tests.victims.toys import FUNCTIONS, TEXTS, logit, pipeline_rows, probabili
 OPINIONS = ["an awful film", "a fine film", "an awful book"]
 
 
-def test_a_single_probability_becomes_two_columns_that_add_up_to_one():
-    victim = FunctionVictim(FUNCTIONS["probability"])
-    found = victim.scores(TEXTS)
+def test_a_single_probability_becomes_two_columns_that_add_up_to_one_and_a_logit_two_that_differ_by_it():
+    found = FunctionVictim(FUNCTIONS["probability"]).scores(TEXTS)
     np.testing.assert_allclose(found[:, 1], [probability(text) for text in TEXTS])
     np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert victim.labels == ("0", "1")
-
-
-def test_a_single_logit_becomes_two_columns_that_differ_by_it():
     found = FunctionVictim(FUNCTIONS["one column"]).scores(TEXTS)
     np.testing.assert_allclose(found[:, 1] - found[:, 0], [logit(text) for text in TEXTS])
     np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-12)
@@ -72,8 +67,6 @@ WRONG = {
     "{'a': 1}": lambda texts: {"a": 1},
     "different lengths, such as [0.0, 1.0]": lambda texts: [[0.0, 1.0], [0.0]],
     "['x', 'y']": lambda texts: [["x", "y"]] * len(texts),
-    "['0.5', '0.5']": lambda texts: [["0.5", "0.5"]] * len(texts),
-    "[None, 1.0]": lambda texts: [[None, 1.0]] * len(texts),
     "[nan, 1.0] for the text 'one'": lambda texts: [[math.nan, 1.0]] * len(texts),
     "[0.0, -inf] for the text 'two'": lambda texts: [[0.0, -math.inf if t == "two" else 1.0] for t in texts],
     "(2, 1, 1)": lambda texts: np.zeros((len(texts), 1, 1)),
@@ -156,12 +149,10 @@ def test_without_declared_classes_it_is_refused_and_both_interfaces_are_told_wha
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("answer", "found"), [(2, "'2'"), (-1, "'-1'"), ("Bad", "'Bad'"), ("", "''")], ids=["2", "-1", "Bad", "empty"]
-)
-def test_what_is_none_of_the_classes_is_refused(answer, found):
+@pytest.mark.parametrize("answer", [2, -1, "Bad", ""])
+def test_what_is_none_of_the_classes_is_refused(answer):
     victim = FunctionVictim(lambda texts: [answer] * len(texts), labels=["good", "bad"])
-    with pytest.raises(ValueError, match=f"{found} .*good, bad"):
+    with pytest.raises(ValueError, match=f"'{answer}' .*good, bad"):
         victim.scores(OPINIONS)
 
 

@@ -20,7 +20,8 @@ from discotext.version import __version__
 
 FORMAT = 1
 SETTINGS = "settings.json"
-RESERVED = ("format", "version", "model", "labels", "sha256")
+NEEDED = {"format", "model", "labels", "sha256"}
+RESERVED = {*NEEDED, "version"}
 
 
 def write_folder(
@@ -84,12 +85,12 @@ def read_settings(folder: Path) -> dict[str, Any]:
         )
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not valid JSON: {error}; train the victim again") from None
-    if not isinstance(settings, dict) or not {"format", "model", "labels", "sha256"} <= settings.keys():
-        raise ValueError(f"{path} does not describe a victim; expected the keys format, model, labels and sha256")
-    if not isinstance(settings["sha256"], dict):
-        raise ValueError(f"{path} is damaged: sha256 contains no checksums; train the victim again")
+    except ValueError:
+        settings = None
+    if not isinstance(settings, dict) or not isinstance(settings.get("sha256"), dict) or not settings.keys() >= NEEDED:
+        raise ValueError(
+            f"{path} does not describe a victim: expected JSON with format, model, labels and sha256; train it again"
+        )
     if settings["format"] != FORMAT:
         raise ValueError(
             f"{folder} has format {settings['format']}, but this version reads format {FORMAT}; train the victim again"

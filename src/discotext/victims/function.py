@@ -100,8 +100,6 @@ def find_object(spec: str) -> Any:
     try:
         module = execute_file(str(path.resolve())) if is_file else importlib.import_module(where)
     except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name and f"{where}.".startswith(f"{error.name}."):
-            raise ValueError(f"there is no module {where}, neither in the current folder nor installed") from None
         raise ValueError(f"importing {where} raised {describe_error(error)}") from error
     found = vars(module).get(name)
     if found is None:

@@ -26,7 +26,6 @@ def by_confidence(text):
 # How a service is described, the request of two texts, and what it answers.
 FORMS = {
     "default": ({}, {"texts": ["x", "y"]}, lambda r: [score(t) for t in r["texts"]]),
-    "one key": ({"text_field": "inputs"}, {"inputs": ["x", "y"]}, lambda r: [score(t) for t in r["inputs"]]),
     "nested": (
         {"text_field": "data.body.texts", "answer": "data.scores"},
         {"data": {"body": {"texts": ["x", "y"]}}},
@@ -36,11 +35,6 @@ FORMS = {
         {"text_field": "instances[].text", "answer": "predictions[].scores"},
         {"instances": [{"text": "x"}, {"text": "y"}]},
         lambda r: {"predictions": [{"scores": score(one["text"])} for one in r["instances"]], "model": "m"},
-    ),
-    "bare list": (
-        {"text_field": "[]", "answer": "[].logits"},
-        ["x", "y"],
-        lambda r: [{"logits": score(t)} for t in r],
     ),
     "objects": (
         {"text_field": "[].t", "answer": "out[0]"},
@@ -77,7 +71,6 @@ def test_a_service_is_asked_and_read_as_it_is_described(form, serve):
 
 ONE_BY_ONE = {
     "row": ({}, lambda r: score(r["texts"])),
-    "table": ({}, lambda r: [score(r["texts"])]),
     "scores": ({"text_field": "text"}, lambda r: {"scores": score(r["text"]), "labels": ["bad", "good"]}),
     "path": ({"text_field": "q.text", "answer": "result.p"}, lambda r: {"result": {"p": score(r["q"]["text"])}}),
     "named": ({"text_field": "text", "answer": "classes"}, lambda r: {"classes": by_confidence(r["text"])}),
@@ -102,7 +95,6 @@ def test_a_service_that_takes_one_text_is_asked_one_by_one(form, serve):
 WRONG = {
     "predictions[].scores": ("'predictions'", "'outputs', 'model'"),
     "outputs[].score": ("'score'", "'logits'"),
-    "outputs[].logits.x": ("'x'", "[1.0, 0.5]"),
     "model[]": ("'m'", "list"),
     "outputs[7]": ("7 in", "'logits'"),
     "[]": ("'outputs', 'model'", "list"),

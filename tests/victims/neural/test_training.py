@@ -320,16 +320,6 @@ def test_every_machine_trains_the_same_network(trained, tmp_path):
             torch.testing.assert_close(other[name], tensor, rtol=1e-3 if name == "table" else 1e-6, atol=1e-9)
 
 
-def test_predict_prints_json_lines(trained):
-    folder, _ = trained
-    done = discotext("predict", folder / "v", folder / "toy.jsonl", "--limit", 20)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) == 20, done.stderr
-    for line in lines:
-        assert set(line) == {"text", "label", "predicted", "scores", "label_name", "predicted_name"}
-        assert int(np.argmax(line["scores"])) == line["predicted"]
-
-
 def test_check_finds_a_trained_victim_fit(trained):
     folder, _ = trained
     done = discotext("check", folder / "v", folder / "toy.jsonl", "--limit", 30, "--json")

@@ -8,7 +8,6 @@ from discotext.text.sources import SynonymList
 
 pytest.importorskip("sklearn")
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import (
     CountVectorizer,
@@ -85,20 +84,6 @@ def test_pairs_alone_are_known_by_their_words():
 )
 def test_what_has_no_vocabulary_reads_anything(reader):
     assert find_vocabulary(fitted(reader)) is None
-
-
-def frame(texts):
-    import pandas
-
-    return pandas.DataFrame({"text": list(texts), "length": [len(text) for text in texts]})
-
-
-def test_a_column_transformer_is_looked_into():
-    pytest.importorskip("pandas")
-    columns = ColumnTransformer([("words", CountVectorizer(), "text"), ("length", "passthrough", ["length"])])
-    known = find_vocabulary(fitted(FunctionTransformer(frame), columns))
-    assert "good" in known
-    assert "gnu" not in known
 
 
 def test_what_stands_around_a_pipeline_is_looked_into():

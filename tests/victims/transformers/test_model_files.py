@@ -15,9 +15,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from discotext.models import load_language_model, model_files  # noqa: E402
-from discotext.models.causal import Continuations  # noqa: E402
 from discotext.models.pretrained import load_model  # noqa: E402
-from discotext.victims import load_victim  # noqa: E402
 from discotext.victims.transformers.victim import HuggingFaceVictim  # noqa: E402
 from discotext.victims.victim import compute_scores  # noqa: E402
 from tests.victims.transformers.test_victim import PIECES  # noqa: E402
@@ -202,11 +200,8 @@ def offline(monkeypatch):
 
 LOADERS = {
     "victim": HuggingFaceVictim,
-    "victim by name": lambda name: load_victim(f"hf:{name}"),
     "encoder": lambda name: load_model(name, "AutoModel", "an encoder"),
     "language model": lambda name: load_language_model(f"hf:{name}"),
-    "masked language model": lambda name: load_language_model(f"masked:{name}"),
-    "scorer": lambda name: Continuations(name).model,
 }
 
 

@@ -131,7 +131,7 @@ def train(
     A KeyboardInterrupt ends training and keeps the best epoch so far.
     """
     state = TrainingState(len(examples), settings.epochs)
-    report = progress or ignore
+    report = progress or (lambda state: None)
     report(state)
     began = time.perf_counter()
     kept, held = examples.split(settings.validation, settings.seed)
@@ -203,10 +203,6 @@ def train(
         "seconds": round(time.perf_counter() - began, 1),
     }
     return made, state
-
-
-def ignore(state: TrainingState) -> None:
-    """The progress callback that does nothing."""
 
 
 def _initialise(module: nn.Module) -> None:
@@ -312,7 +308,7 @@ def train_victim(
     initial, name = (WordVectors.read(vectors), str(vectors)) if vectors else load_default_vectors(packaged)
     complete = make_settings(settings, len(training))
     victim, state = train(training, initial, complete, progress)
-    report = progress or ignore
+    report = progress or (lambda state: None)
     state.stage = "testing"
     report(state)
     correct = int((predictions(victim.scores(testing.texts)) == testing.labels).sum())

@@ -25,6 +25,7 @@ from discotext.core.objectives import DifferenceObjective, Objective
 from discotext.core.padding import group_by_length
 from discotext.core.problem import Batch
 from discotext.core.reach import AdditiveBound, Reach, find_reach_of
+from discotext.support.plain_text import describe_error
 from discotext.support.threads import limit_threads
 from discotext.text.space import Space
 from discotext.text.vectors import Vectors, WordVectors
@@ -263,10 +264,7 @@ def load_neural(folder: str | Path) -> NeuralVictim:
         words = content[VOCABULARY].decode("utf-8").split("\n")
         return NeuralVictim(network, Vocabulary(words), table, labels, str(folder), settings)
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as error:
-        lines = str(error).splitlines() or [type(error).__name__]
-        # PyTorch lists what does not fit after a first line that only says that something does not.
-        message = lines[1].strip() if len(lines) > 1 and lines[0].endswith(":") else lines[0]
-        raise ValueError(f"{folder} cannot be loaded as a victim: {message}; train it again") from None
+        raise ValueError(f"{folder} cannot be loaded as a victim: {describe_error(error)}; train it again") from None
 
 
 def pad(rows: Sequence[Ints], device: torch.device | None = None) -> tuple[Tensor, Tensor]:

@@ -32,7 +32,7 @@ from discotext.victims.victim import TextOracle, Victim
 
 Link = Callable[[Floats], tuple[Floats, Floats]]  # from outputs (H,) to scores (C,) and their derivatives (C, H)
 
-Kind = Literal["pipeline", "union", "columns", "vectoriser", "selector", "other"]
+Kind = Literal["pipeline", "union", "vectoriser", "selector", "other"]
 Number = TypeVar("Number", bound=np.generic)
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 LINEAR = (
@@ -214,8 +214,6 @@ def take_apart(estimator: Any) -> tuple[Kind, list[Any]]:
         kind, found = "pipeline", [one for _, one in held["steps"]]
     elif "transformer_list" in held:
         kind, found = "union", [one for _, one in held["transformer_list"]]
-    elif "transformers_" in held:
-        kind, found = "columns", [one for name, one, _ in held["transformers_"] if name != "remainder"]
     elif hasattr(estimator, "build_analyzer"):
         return "vectoriser", []
     elif hasattr(estimator, "get_support"):
@@ -432,13 +430,11 @@ def list_readers(estimator: Any, after: Sequence[Any]) -> Iterator[tuple[Any, Se
     """The parts that read text, each with the steps that follow it in its own pipeline."""
     kind, parts = take_apart(estimator)
     if kind == "pipeline":
-        # Steps before the one that reads the text only pass it on, such as one that makes a data frame of it.
+        # Steps before the one that reads the text only pass it on.
         first = next((number for number, one in enumerate(parts) if reads_text(one)), 0)
         yield from list_readers(parts[first], parts[first + 1 :])
     elif parts:
         for one in parts:
-            # A column without text, such as one for a scaler, has no words.
-            if kind != "columns" or reads_text(one):
-                yield from list_readers(one, ())
+            yield from list_readers(one, ())
     else:
         yield estimator, after
