@@ -1,6 +1,7 @@
 """The check of a victim: labels in another order, missing deletions, gradients that are missing or masked."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -11,31 +12,19 @@ from discotext.data import Examples
 from discotext.victims import load_victim
 from discotext.victims.check import binomial_tail, check_victim
 from discotext.victims.victim import Capabilities
-from tests.tiny_models import byte_pairs, classifier
 from tests.victims.test_victim import Deep
 
 
-@pytest.fixture(scope="module")
-def bart(tmp_path_factory):
-    """A model that cannot be given vectors in place of tokens."""
-    pytest.importorskip("torch")
-    pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("bart")
-    tokeniser = byte_pairs(["the good film was bad and the movie was nice ."])
-    classifier("Bart", len(tokeniser)).save_pretrained(folder / "model")
-    tokeniser.save_pretrained(folder / "model")
-    lines = [json.dumps({"text": f"the good film was {word}", "label": label}) for word, label in
-             [("bad", 0), ("nice", 1), ("good", 1), ("a film", 2)]]  # fmt: skip
-    (folder / "data.jsonl").write_text("\n".join(lines))
-    return folder
-
-
-def test_a_model_without_gradients_is_checked_and_attacked_with_a_surrogate_or_none(bart):
+def test_a_model_without_gradients_is_checked_and_attacked_with_a_surrogate_or_none(tmp_path, monkeypatch):
     """A solver that needs gradients is refused before any work."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "letters.py").write_text("def scores(texts):\n    return [[t.count('a'), len(t) / 9] for t in texts]\n")
+    rows = [{"text": f"the good film was {word}", "label": label} for word, label in (("bad", 0), ("nice", 1))]
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
     def run(command, *arguments):
-        line = [command, f"hf:{bart / 'model'}", str(bart / "data.jsonl"), *arguments]
-        return CliRunner().invoke(cli, line)
+        return CliRunner().invoke(cli, [command, "py:letters.py:scores", "data.jsonl", *arguments])
 
     findings = {one["name"]: one for one in json.loads(run("check", "--json").stdout)["findings"]}
     assert findings["gradients"]["verdict"] == "note"

@@ -1,6 +1,5 @@
 """Victims are loaded by name, or made of what people hold in Python; anything else is told what is accepted."""
 
-import pickle
 import sys
 
 import numpy as np
@@ -57,15 +56,6 @@ def test_a_skops_file_is_loaded_bare_and_is_the_same_victim(tmp_path, monkeypatc
     # With the prefix it is the same run, which is finished.
     again = run("attack", "sklearn:model.skops", "d.csv", "--words", "1", "--out", "run", "--json")
     assert again.exit_code == 0, again.output
-
-
-def test_a_pickle_given_bare_gets_a_hint(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with open("model.pkl", "wb") as file:
-        pickle.dump(fitted(), file)
-    with pytest.raises(ValueError, match=r"skops.io.dump\(.*--trust.*joblib.load\('model.pkl'\)"):
-        load_victim("model.pkl")
-    assert load_victim("model.pkl", trust=True).labels == ("bad", "good")
 
 
 def test_other_paths_are_answered_with_what_they_are(tmp_path, monkeypatch):

@@ -273,6 +273,8 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
     """Fine-tune in place: AdamW, linear warm-up and decay, batches of similar length."""
     import torch
 
+    from discotext.victims.neural.training import make_batches
+
     if recipe.adversarial and not victim.capabilities.gradients:
         raise ValueError(f"{victim.name} accepts no vectors in place of tokens, so it has no gradients; use merged")
     model = victim.reader.model
@@ -282,13 +284,12 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
     space = None
     if recipe.adversarial:
         space = encode_space(Space.of(texts, training.candidates, training.share), merged)
-    lengths = [len(text) for text in texts]
-    plan = [(epoch, rows) for epoch in range(1, epochs + 1) for rows in _make_batches(lengths, rng)]
+    plan = [(epoch, rows) for epoch in range(1, epochs + 1) for rows in make_batches(texts, BATCH, rng)]
     warm = WARM_UP * len(plan)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     for step, (epoch, rows) in enumerate(plan):
         labels = training.examples.labels[rows]
-        worse = None if space is None else exchange_words(victim, space.take(rows.tolist()), labels)
+        worse = None if space is None else exchange_words(victim, space.take(rows), labels)
         for group in optimiser.param_groups:
             group["lr"] = RATE * min((step + 1) / warm, (len(plan) - step) / max(len(plan) - warm, 1))
         model.train().requires_grad_(True)
@@ -306,15 +307,6 @@ def fine_tune(victim: HuggingFaceVictim, merged: MergedWords, recipe: Recipe, tr
 def _backward(victim: HuggingFaceVictim, texts: Sequence[str], targets: Any, weight: float) -> None:
     import torch
 
-    reader = victim.reader
-    limits = {} if reader.longest is None else {"truncation": True, "max_length": reader.longest}
-    read = reader.tokeniser(list(texts), padding=True, return_tensors="pt", **limits).to(reader.device)
-    loss = torch.nn.functional.cross_entropy(reader.model(**read).logits, targets)
+    logits = victim.reader.logits(victim.reader.read(texts), np.arange(len(texts)))
+    loss = torch.nn.functional.cross_entropy(logits, targets)
     (weight * loss).backward()  # type: ignore[no-untyped-call, unused-ignore]
-
-
-def _make_batches(lengths: Sequence[int], rng: np.random.Generator) -> list[Any]:
-    """Batches of texts of similar length, in random order; different ones every epoch."""
-    order = np.argsort(np.array(lengths) + rng.uniform(-20, 20, size=len(lengths)), kind="stable")
-    batches = [order[begin : begin + BATCH] for begin in range(0, len(order), BATCH)]
-    return [np.sort(batches[number]) for number in rng.permutation(len(batches))]

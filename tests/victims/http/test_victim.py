@@ -161,10 +161,8 @@ def test_a_secret_among_the_fields_is_not_written_down(serve, data):
     ("given", "named", "status"),
     [
         (["inputs"], "--service inputs", 2),
-        (["field.=1"], "--service field.=1", 2),
         (["field.a=1", "field.a=2"], "--service field.a", 2),
         (["per-second=0"], "per-second=0", 2),
-        (["binary=odds"], "binary=odds", 2),
         (["answer=a..b"], "'a..b'", 1),
         (["labels=one"], "'one'", 1),
     ],

@@ -37,7 +37,8 @@ VECTORISERS = {
     "counts": lambda: CountVectorizer(),
     "pairs": lambda: TfidfVectorizer(ngram_range=(1, 2)),
     "pairs alone, sublinear": lambda: TfidfVectorizer(ngram_range=(2, 2), sublinear_tf=True),
-    "pairs, stop words": lambda: TfidfVectorizer(ngram_range=(1, 2), stop_words=["the", "very"]),
+    # Words without a token may stand between neighbours.
+    "pairs, stop words": lambda: TfidfVectorizer(ngram_range=(1, 2), stop_words=["the", "very", "old", "new", "big"]),
     "count pairs": lambda: CountVectorizer(ngram_range=(1, 2), binary=True),
 }
 CLASSIFIERS = {
@@ -174,18 +175,6 @@ def test_a_long_text_is_decided_by_few_bounds():
     found = solve(space.batch, oracle, Exact(passes=200), goal=goal + 1e-6)
     assert all(one.proved for one, other in zip(found, attacked, strict=True) if other.score < goal)
     assert np.median([one.forwards for one, other in zip(found, attacked, strict=True) if other.score < goal]) < 100
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_words_without_a_token_between_neighbours_are_no_obstacle(seed):
-    rng = np.random.default_rng(seed)
-    vectoriser = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the", "very", "old", "new", "big"])
-    victim = fit(vectoriser, LogisticRegression(C=10), rng, 2)
-    space = make_space(rng, make_texts(rng, 15, longest=9), words=3)
-    oracle = victim.oracle(space, Untargeted(rng.integers(2, size=len(space))))
-    truth = np.array([one.score for one in solve(space.batch, oracle, Exact(bounds=False))])
-    for goal in (np.quantile(truth, [0.2, 0.6]) + 1e-5).tolist():
-        assert_like_enumeration(space, oracle, goal)
 
 
 @pytest.mark.parametrize(

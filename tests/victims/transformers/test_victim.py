@@ -97,13 +97,6 @@ def test_scores_are_those_of_the_bare_model(victim):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("batch", [1, 3, 64])
-def test_scores_do_not_depend_on_the_size_of_a_call(victim, batch):
-    other = HuggingFaceVictim(victim.reader.model, victim.reader.tokeniser, batch=batch)
-    np.testing.assert_allclose(other.scores(TEXTS), victim.scores(TEXTS), atol=1e-5)
-    assert other.scores([]).shape == (0, 3)
-
-
 def test_calls_hold_every_row_once_and_little_padding(victim):
     lengths = np.random.default_rng(0).integers(2, 65, size=3000)
     calls = list(victim.reader.plan_calls(lengths))

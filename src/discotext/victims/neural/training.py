@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -229,7 +229,7 @@ def _run_epochs(
     optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(network.parameters(), settings.rate)]
     if settings.tune_vectors:
         optimisers.append(torch.optim.SparseAdam(table.parameters(), settings.rate / 2))
-    state.steps = settings.epochs * len(_make_batches(rows, settings.batch, rng))
+    state.steps = settings.epochs * len(make_batches(rows, settings.batch, rng))
     schedules = [
         torch.optim.lr_scheduler.OneCycleLR(one, one.param_groups[0]["lr"], state.steps + 1) for one in optimisers
     ]
@@ -243,7 +243,7 @@ def _run_epochs(
 
     for epoch in range(1, settings.epochs + 1):
         state.stage, state.epoch, total, count = "training", epoch, 0.0, 0
-        for numbers in _make_batches(rows, settings.batch, rng):
+        for numbers in make_batches(rows, settings.batch, rng):
             worse = None if exchange is None else exchange(numbers)
             # NeuralVictim has put the network into evaluation mode and frozen it.
             network.train().requires_grad_(True)
@@ -264,12 +264,12 @@ def _run_epochs(
         yield
 
 
-def _make_batches(rows: Sequence[Ints], size: int, rng: np.random.Generator) -> list[list[int]]:
+def make_batches(texts: Sequence[Sized], size: int, rng: np.random.Generator) -> list[list[int]]:
     """Return batches of texts of similar length, in random order; batches of one have no statistics and are dropped."""
     found: list[list[int]] = []
-    order = rng.permutation(len(rows)).tolist()
+    order = rng.permutation(len(texts)).tolist()
     for begin in range(0, len(order), size * SORTED):
-        some = sorted(order[begin : begin + size * SORTED], key=lambda number: len(rows[number]))
+        some = sorted(order[begin : begin + size * SORTED], key=lambda number: len(texts[number]))
         found += [some[at : at + size] for at in range(0, len(some), size)]
     found = [batch for batch in found if len(batch) > 1]
     rng.shuffle(found)
