@@ -11,7 +11,7 @@ from discotext.data import load_data, registry
 from discotext.data.columns import Columns, parse_renames
 from discotext.data.registry import DATASETS, describe_locations, load_split, locate
 from discotext.victims.examples import load_examples
-from tests.data.writers import make_victim, write, write_folders
+from tests.data.writers import make_victim, write
 from tests.fuzzing import run
 
 
@@ -138,14 +138,6 @@ def test_a_data_set_in_another_order_than_the_victims_is_turned(folder):
         load_examples(make_victim("bad", "good"), "imdb")
     mapped = Columns(rename=parse_renames(["negative=bad", "Positive=good"]))
     assert load_examples(make_victim("bad", "good"), "imdb", mapped).labels.tolist() == [1, 0]
-
-
-def test_a_folder_with_the_name_of_a_data_set_is_not_silently_passed_over(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    write_folders(folder / "trec", ["fine", "dull"], ["good", "bad"])
-    with pytest.warns(UserWarning, match=r"\./trec"):
-        registry.check_data("trec")
-    assert sorted(load_data("./trec").texts) == ["dull", "fine"]
 
 
 @pytest.mark.parametrize("text", ["This film was great", "I like U.S. films. " * 50])

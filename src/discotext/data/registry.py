@@ -18,7 +18,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -32,7 +31,6 @@ from discotext.data.files import (
     SHOWN_FORMATS,
     check_data_file,
     find_format,
-    list_splits,
     read_file,
     read_lines,
     read_rows,
@@ -297,23 +295,15 @@ def check_data(spec: str | Path, split: Split = "test") -> None:
     """Raise an error if DATA of the command line is not there, as far as can be seen without reading it."""
     text, path = str(spec), Path(spec)
     if has_name(text):
-        if path.exists():
-            said = f"{text} is read as the data set of that name; for the file or folder, give ./{text}"
-            warnings.warn(said, stacklevel=2)
         locate(text, split, required=True)
-        return
-    if text == "-":
-        return
-    try:
-        there = bool(text) and path.exists()
-    except OSError:  # a name may be too long to be one
-        there = False
-    if not there and find_format(path) not in DATA_FORMATS and (not path.suffix or len(text.split()) > 1):
-        near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
-        hint = f"; did you mean {near[0]}?" if near else "; to attack a single text, use --text (in Python, [text])"
-        sets = ", ".join(DATASETS)
-        raise ValueError(f"{show(text)} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
-    check_data_file(path)
+    elif text != "-":
+        likely = find_format(path) in DATA_FORMATS or (path.suffix and len(text.split()) == 1)
+        if not likely and not os.path.exists(text):
+            near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
+            hint = f"; did you mean {near[0]}?" if near else "; to attack a single text, use --text (in Python, [text])"
+            sets = ", ".join(DATASETS)
+            raise ValueError(f"{show(text)} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
+        check_data_file(path)
 
 
 def load_data(
@@ -324,9 +314,9 @@ def load_data(
     names: Sequence[str] | None = None,
     rename: Mapping[str, str] | None = None,
 ) -> Examples:
-    """Load examples: a named data set, a file, a folder, or `-` for standard input (JSON lines, or a table).
+    """Load examples: a named data set, a file, or `-` for JSON lines on standard input.
 
-    split: of a named data set, or of a folder with several [default: "test"]; a file is a single split.
+    split: of a named data set [default: "test"]; a file is a single split.
     text_column, label_column: of a file [default: found by their usual names, such as `text` and `label`].
     names: the class names of a victim; the labels are then read as its classes, see `discotext.data.labels`.
     rename: other labels for some of those in the data, such as {"-1": "negative"}.
@@ -336,13 +326,7 @@ def load_data(
         found = load_split(text, split or "test")
         return found if names is None and not rename else found.match(names, rename)
     check_data(text)
-    return read_table(spec, text_column, label_column, split or "test").check(names, rename)
-
-
-def has_split(spec: str | Path, split: Split) -> bool:
-    """Whether data has a split of this name: a named data set, or a folder with several."""
-    path = Path(spec)
-    return has_name(spec) or (str(spec) != "-" and path.is_dir() and split in list_splits(path))
+    return read_table(spec, text_column, label_column).check(names, rename)
 
 
 def read_texts(spec: str | Path, text_column: str | None = None) -> Iterator[str]:

@@ -21,7 +21,7 @@ from discotext.attacks.result import Result
 from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples, make_examples
-from discotext.data.registry import Split, has_split, load_data
+from discotext.data.registry import Split, has_name, load_data
 from discotext.hardening.matrix import OWN, Pair, fill, list_cells, pick_solver, survives
 from discotext.hardening.outcome import Hardening, Trial
 from discotext.hardening.page import make_hardening_page
@@ -137,7 +137,7 @@ def load_splits(
         return found
 
     training = load(data, "train", None if given is None else given.labels)
-    if test is None and isinstance(data, str | Path) and has_split(data, "test"):
+    if test is None and isinstance(data, str | Path) and has_name(data):
         test = data
     if test is not None:
         return training, load(test, "test", training.names)

@@ -34,7 +34,7 @@ from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples
 from discotext.data.labels import list_some
-from discotext.data.registry import Split, has_split, load_data
+from discotext.data.registry import Split, has_name, load_data
 from discotext.support.intervals import wilson
 from discotext.support.threads import limit_threads
 from discotext.text.candidates import Candidates
@@ -415,6 +415,6 @@ def _load_splits(data: str, test: str | None, columns: AnyColumns, seed: int) ->
         return load_data(source, split, how.text, how.label, names, how.rename)
 
     training = load(data, "train", None)
-    if test or has_split(data, "test"):
+    if test or has_name(data):
         return training, load(test or data, "test", training.names)
     return training.split(TEST_SHARE, seed)
