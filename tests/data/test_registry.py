@@ -140,13 +140,10 @@ def test_a_data_set_in_another_order_than_the_victims_is_turned(folder):
     assert load_examples(make_victim("bad", "good"), "imdb", mapped).labels.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("text", ["This film was great", "I like U.S. films. " * 50])
-def test_a_single_text_is_told_from_a_file(text):
-    with pytest.raises(ValueError, match="--text"):
-        load_data(text)
-
-
 def test_neither_a_file_nor_a_data_set(tmp_path):
+    for text in ("This film was great", "I like U.S. films. " * 50):
+        with pytest.raises(ValueError, match="--text"):
+            load_data(text)
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         load_data(tmp_path / "none.csv")
     with pytest.raises(IsADirectoryError, match=str(tmp_path)):

@@ -37,17 +37,14 @@ def swaps(found):
     return [(one.word, *pair) for one in words for pair in zip(one.candidates, one.accept, strict=True)]
 
 
-def test_probabilities_do_not_depend_on_the_batch(finder):
-    together = finder.find(TEXTS)
-    assert together == [make_candidates(accept=0.2)(text) for text in TEXTS]
-    assert together == finder.find(TEXTS)
-
-
-def test_a_word_without_content_words_around_has_the_same_probability_in_any_batch():
-    alone = make_candidates(accept=0.2)("How did she die?")
-    many = [" ".join(TEXTS)] * 300
-    assert make_candidates(accept=0.2).find([*many, "How did she die?"])[-1] == alone
-    assert any(one.candidates for one in alone)
+def test_candidates_and_probabilities_do_not_depend_on_the_batch(finder):
+    texts = [*TEXTS, "He can open the can quickly.", "WHAT A GREAT MOVIE", "How did she die?"]
+    alone = [make_candidates(accept=0.2)(text) for text in texts]
+    assert finder.find(texts) == alone
+    assert finder.find(texts) == alone  # and the cache changes nothing
+    # A word without content words around has the same probability in a batch of any size.
+    assert make_candidates(accept=0.2).find([*[" ".join(TEXTS)] * 300, texts[-1]])[-1] == alone[-1]
+    assert any(one.candidates for one in alone[-1])
 
 
 def test_a_higher_level_keeps_a_part_of_the_candidates_with_the_same_probabilities(finder):
@@ -101,12 +98,9 @@ def test_what_could_not_reach_a_level_does_not():
 
 
 def test_features_have_names_and_a_row_for_each_swap():
-    text = split("A good film.")
-    found = SwapFeatures().compute(
-        [text], [["DT", "JJ", "NN"]], [Occurrence(0, 1, ("fine", "nice")), Occurrence(0, 2, ("movie",))]
-    )
-    assert found.shape == (3, len(FEATURES))
-    assert len(set(FEATURES)) == len(FEATURES)
+    asked = [Occurrence(0, 1, ("fine", "nice")), Occurrence(0, 2, ("movie",))]
+    found = SwapFeatures().compute([split("A good film.")], [["DT", "JJ", "NN"]], asked)
+    assert found.shape == (3, len(FEATURES)) == (3, len(set(FEATURES)))
     assert np.isfinite(found).all()
 
 
@@ -195,25 +189,18 @@ def test_what_is_expected_of_people_follows_from_the_records(options):
     assert figures.accepted_accuracy == pytest.approx(kept / len(result.records))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"without": ["accept"]}, {"without": ["all"]}, {"synonyms": True, "without": ["all"]}],
-    ids=str,
-)
-def test_switching_the_filter_off_does_not_switch_the_estimate_off(options, tmp_path):
-    if "synonyms" in options:
-        path = tmp_path / "list.json"
-        path.write_text('{"movie": ["film", "refrigerator"], "filme": ["kino", "lichtspielhaus"]}')
-        options = {**options, "synonyms": [path]}
-    one = make_candidates(**options)
-    assert one.accept is None
-    found = swaps(one.find(["The movie was refreshingly good.", "filme zzqx"]))
-    assert all(chance is None or 0 < chance < 1 for _, _, chance in found)
-    known = {(word, new): chance for word, new, chance in found}
-    if "synonyms" in options:
-        assert known["movie", "film"] > 0.5 > 0.1 > known["movie", "refrigerator"]
-        # Nothing is known of words of another language: no estimate, instead of a bad one.
-        assert known["filme", "lichtspielhaus"] is None
+@pytest.mark.parametrize("switched_off", ["accept", "all"])
+def test_switching_the_filter_off_does_not_switch_the_estimate_off(switched_off, tmp_path):
+    path = tmp_path / "list.json"
+    path.write_text('{"movie": ["film", "refrigerator"], "filme": ["kino", "lichtspielhaus"]}')
+    for synonyms in ((), (path,)):
+        one = make_candidates(synonyms=synonyms, without=[switched_off])
+        assert one.accept is None
+        known = {(word, new): chance for word, new, chance in swaps(one.find(["The movie was good.", "filme zzqx"]))}
+        assert all(chance is None or 0 < chance < 1 for chance in known.values())
+    assert known["movie", "film"] > 0.5 > 0.1 > known["movie", "refrigerator"]
+    # Nothing is known of words of another language: no estimate, instead of a bad one.
+    assert switched_off == "accept" or known["filme", "lichtspielhaus"] is None
 
 
 def test_what_nobody_estimated_is_null_everywhere(tmp_path):

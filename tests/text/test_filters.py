@@ -108,10 +108,3 @@ def test_a_custom_filter_declares_what_it_does():
     assert (one.candidates, one.refused) == ((), (("b", "short"),))
     assert (other.candidates, other.refused) == (("fine",), (("excellent", "short"),))
     assert finder.settings["filters"] == {"short": {"most": 4}}
-
-
-def test_an_unknown_filter_is_refused_with_the_known_names():
-    with pytest.raises(ValueError, match=r"'spelling'.*stop-words"):
-        make_filters(["spelling"])
-    with pytest.raises(ValueError, match=r"'spelling'.*stop-words"):
-        make_candidates(without=["spelling"])
