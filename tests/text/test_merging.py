@@ -116,10 +116,9 @@ def test_an_encoded_victim_scores_choices_as_it_scores_their_texts(words, data):
 
 
 def test_an_exchange_among_merged_words_changes_nothing():
-    merged = merge_words(
-        Exchanges.find(Candidates(), ["They purchased a car", "We bought it"], ["purchased"]),
-        LabelCounts.of(["They purchased a car", "We bought it"], [0, 1], 2),
-    )
+    texts = ["They purchased a car", "We bought it"]
+    found = Exchanges.find(Candidates(), texts, ["purchased"])
+    merged = merge_words(found, LabelCounts.of(texts, [0, 1], 2))
     assert merged("They purchased a car") == merged("They bought a car")
 
 

@@ -71,8 +71,8 @@ def test_neighbours_equal_those_of_a_full_sort(vectors, k, ball):
     check(words, settings, find_nearest(words, None, settings))
 
 
-@pytest.mark.parametrize("ball", [0.3, 0.5, 1.0])
-@pytest.mark.parametrize("count", [1, 2, 3, 33, 700, 3000])
+@pytest.mark.parametrize("ball", [0.3, 1.0])
+@pytest.mark.parametrize("count", [33, 3000])
 def test_neighbours_equal_those_of_a_full_sort_for_many_words_with_copies_and_zeros(count, ball):
     words, settings = some(count), Neighbours(5, ball)
     check(words, settings, find_nearest(words, None, settings))
@@ -89,12 +89,10 @@ def test_a_case_by_hand():
     assert find_nearest(words, None, Neighbours(2, 1.0)).look_up("w4") == [("w0", 1.0), ("w1", 1.0)]
 
 
-def test_words_without_others_and_no_words_at_all():
+def test_words_without_others_and_no_words_at_all_have_no_neighbours():
     assert find_nearest(named([[1, 2]])).look_up("w0") == []
-    assert find_nearest(named(np.zeros((1, 2))), None, Neighbours(1, 1.0)).look_up("w0") == []
     empty = find_nearest(named(np.empty((0, 3))))
-    assert empty.offsets.tolist() == [0]
-    assert empty.look_up("anything") == []
+    assert (empty.offsets.tolist(), empty.look_up("anything")) == ([0], [])
 
 
 def test_lengths_that_float32_cannot_square_do_no_harm():
@@ -121,7 +119,6 @@ def test_the_result_does_not_depend_on_the_blocks(monkeypatch, block):
     [
         (lambda: Neighbours(k=0), "k is 0"),
         (lambda: Neighbours(ball=0.0), "ball is 0.0"),
-        (lambda: Neighbours(ball=1.5), "ball is 1.5"),
         (lambda: Neighbours(ball=float("nan")), "ball is nan"),
         (lambda: find_nearest(some(10), np.array([3, 10])), "row 10"),
         (lambda: find_nearest(some(10), np.array([-1])), "row -1"),
