@@ -120,8 +120,6 @@ def test_the_result_does_not_depend_on_the_blocks(monkeypatch, block):
         (lambda: Neighbours(k=0), "k is 0"),
         (lambda: Neighbours(ball=0.0), "ball is 0.0"),
         (lambda: Neighbours(ball=float("nan")), "ball is nan"),
-        (lambda: find_nearest(some(10), np.array([3, 10])), "row 10"),
-        (lambda: find_nearest(some(10), np.array([-1])), "row -1"),
         (lambda: find_nearest(named([[1, 2], [np.nan, 0]])), "'w1'"),
     ],
 )

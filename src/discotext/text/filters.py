@@ -327,15 +327,8 @@ def _make_singular(word: str) -> str:
 
 # In the order in which they are applied: those that save the most work come first.
 STANDARD_FILTERS: dict[str, Callable[[], Filter]] = {
-    "stop-words": StopWords,
-    "numbers": Numbers,
-    "names": Names,
-    "part-of-speech": PartOfSpeech,
-    "antonyms": Antonyms,
-    "inflection": Inflection,
-    "similarity": Similarity,
-    "phrase": Phrase,
-    "article": Article,
+    one.name: one
+    for one in (StopWords, Numbers, Names, PartOfSpeech, Antonyms, Inflection, Similarity, Phrase, Article)
 }
 # Whether a swap keeps the meaning is for a scorer to say, or for the user whose synonym list it is.
 DEFAULT_FILTERS = tuple(name for name in STANDARD_FILTERS if name != Similarity.name)

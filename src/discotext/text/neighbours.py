@@ -76,8 +76,6 @@ def find_nearest(
     """Find the neighbours of the words in these rows (None: all)."""
     count = len(vectors)
     asked = np.arange(count, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
-    if len(invalid := asked[(asked < 0) | (asked >= count)]):
-        raise ValueError(f"there is no row {invalid[0]}; the vectors have {count} words, counted from 0")
     unit = vectors.vectors.astype(np.float64)
     lengths = np.linalg.norm(unit, axis=1)
     if len(bad := np.flatnonzero(~np.isfinite(lengths))):

@@ -154,7 +154,6 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
     since a candidate is a single word.
     """
     path = Path(path)
-    entries: Iterable[tuple[str, str, Any]]
     if path.suffix == ".json":
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -163,11 +162,14 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
         if not isinstance(content, dict):
             kind = type(content).__name__
             raise ValueError(f'{path} contains a {kind}; expected an object such as {{"good": ["fine"]}}')
-        entries = ((f"the entry {word!r}", word, synonyms) for word, synonyms in content.items())
+        entries: list[tuple[str, str, Any]] = [
+            (f"the entry {word!r}", word, others) for word, others in content.items()
+        ]
     elif path.suffix in (".tsv", ".txt"):
-        lines = ((number, [part.strip() for part in line.split("\t")]) for number, line in read_numbered_lines(path))
-        fields = ((number, [*filter(None, parts)]) for number, parts in lines)
-        entries = ((f"line {number}", parts[0], parts[1:]) for number, parts in fields if parts)
+        lines = [
+            (number, [*filter(None, map(str.strip, line.split("\t")))]) for number, line in read_numbered_lines(path)
+        ]
+        entries = [(f"line {number}", parts[0], parts[1:]) for number, parts in lines if parts]
     else:
         raise ValueError(f"{path} ends in {path.suffix!r}; synonyms are read from .json and .tsv files")
     found: dict[str, list[str]] = {}
