@@ -47,9 +47,9 @@ def test_what_is_written_is_read(tmp_path, ending):
     assert [found.names[label] for label in found.labels] == NAMES
     assert found.source == str(path)
     # Columns of other names, the label before the text.
-    other = write(tmp_path / f"other{ending}", [1, 0, 1, 0, 2, 1, 0], ODD, ("y", "Body"))
-    found = load_data(other, text_column="body", label_column="y")
-    assert (found.texts, found.labels.tolist()) == (tuple(ODD), [1, 0, 1, 0, 2, 1, 0])
+    labels = [1, 0, 1, 0, 2, 1, 0]
+    found = load_data(write(path, labels, ODD, ("y", "Body")), text_column="body", label_column="y")
+    assert (found.texts, found.labels.tolist()) == (tuple(ODD), labels)
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=8))

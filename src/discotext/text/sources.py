@@ -66,8 +66,11 @@ class VectorNeighbours(Source):
     def prepare(self, words: Iterable[str]) -> None:
         new = sorted({word for word in words if word in self.vectors and word not in self._cache})
         if new:
-            table = find_nearest(self.vectors, np.array([self.vectors.row[word] for word in new]), self.settings)
-            self._cache.update((word, tuple(near for near, _ in table.look_up(word))) for word in new)
+            rows = np.array([self.vectors.row[word] for word in new])
+            at, near, _ = find_nearest(self.vectors, rows, self.settings)
+            self._cache.update(dict.fromkeys(new, ()))
+            for place, row in zip(at.tolist(), near.tolist(), strict=True):
+                self._cache[new[place]] += (self.vectors.words[row],)
 
     def propose(self, context: WordContext) -> Sequence[str]:
         word = context.lower
