@@ -26,7 +26,6 @@ MADE_FROM = {
         "WordNet licence; public domain; CC BY 3.0 US",
     ),
     "scorer.safetensors": ("weights learnt from SWORDS and CoInCo", "MIT; CC BY 3.0 US"),
-    "polarity.txt.gz": ("the lexicon of VADER (vaderSentiment 3.3.2)", "MIT"),
     "tagger.safetensors": ("weights learnt from spaCy's tags of film reviews", "MIT"),
 }
 

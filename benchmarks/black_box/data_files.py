@@ -224,12 +224,12 @@ def damage(content: bytes, rng: np.random.Generator) -> bytes:
     return ways[rng.integers(len(ways))]() if at < len(content) else content[: len(content) // 2]
 
 
-def expected(content: bytes, ending: str, rows: int | None, piped: bool) -> Any:
+def expected(content: bytes, ending: str, rows: int | None) -> Any:
     """The expected result: the texts, their number, None for anything, or the reason for a refusal.
 
-    Plain text cannot be wrong. Whether standard input is plain text is decided by how its first line begins.
+    Plain text cannot be wrong.
     """
-    if ending == ".txt" or (piped and not content.strip().removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")):
+    if ending == ".txt":
         return None
     if ending not in READERS or not content or (ending == ".parquet" and content[:4] != b"PAR1"):
         return "refusal"
@@ -253,7 +253,7 @@ def attempt(seed: int, number: int, folder: Path) -> str | None:
     if rng.random() < 0.05:
         ending = str(rng.choice([*READERS, ".txt", ""]))
     piped = ending == ".jsonl" and rng.random() < 0.1
-    wanted = expected(content, ending, len(rows) if times else None, piped)
+    wanted = expected(content, ending, len(rows) if times else None)
     file = folder / f"data{ending}"
     file.write_bytes(content)
     given = ["predict", f"py:{folder / 'victim.py'}:scores", "-" if piped else str(file)]

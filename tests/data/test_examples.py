@@ -51,12 +51,11 @@ def test_a_split_divides_all_rows_in_two(labels, share, seed):
     whole = examples(labels)
     kept, held = whole.split(share, seed)
     assert sorted(rows(kept) + rows(held)) == list(range(len(whole)))
-    assert len(kept)
-    assert len(held)
+    assert min(len(kept), len(held)) > 0
     assert np.all(abs(held.counts - whole.counts * len(held) / len(whole)) < 1)
     assert rows(held) == rows(whole.split(share, seed)[1])
-    if share <= 0.5:
-        assert all(kept.counts > 0) or len(whole) < 2 * len(whole.names)
+    if 2 * len(held) <= len(whole) and whole.counts.min() > 1:
+        assert all(kept.counts > 0)
 
 
 def test_quotas_by_hand_and_other_seeds():
@@ -82,9 +81,7 @@ def test_an_impossible_sample_or_split_is_refused(wrong):
     [
         (7, "is 7, of type int"),
         ("\ud800é", "surrogate"),
-        (("premise", "hypothesis"), "of type tuple"),
         (["premise", "hypothesis"], "of type list"),
-        ({"premise": "a", "hypothesis": "b"}, "of type dict"),
     ],
 )
 def test_an_error_about_a_text_names_the_row(text, says):
@@ -105,9 +102,8 @@ def test_a_blank_row_is_skipped_with_its_label_and_counted(blank):
 
 @pytest.mark.parametrize(("blank", "filled"), [(1, 0), (2, 5), (2, 197), (11, 1000)])
 def test_more_than_one_blank_row_in_a_hundred_is_refused(blank, filled):
-    texts = [*["a", "b"] * filled, *[" "] * blank][-filled - blank :]
-    with pytest.raises(ValueError, match=f"blank.*{f'{blank} of' if blank > 1 else ''}"):
-        Examples.of(texts, ([0, 1] * filled + [0] * blank)[-len(texts) :])
+    with pytest.raises(ValueError, match=f"{blank} of {blank + filled:,}"):
+        Examples.of(["a"] * filled + [" "] * blank, [0, *[1] * (filled + blank - 1)])
 
 
 # --- Python objects
@@ -150,8 +146,6 @@ def test_a_data_frame_is_read_and_missing_values_are_reported():
         (("a text", [1]), TypeError, "'a text'"),
         ({"train": SimpleNamespace(columns=[]), "test": SimpleNamespace(columns=[])}, ValueError, "'train', 'test'"),
         ([{"text": "a", "label": 1}, {"text": "b"}], ValueError, "row 2: 'label'"),
-        ([{"text": "a", "label": 1}, "b"], ValueError, "row 2"),
-        ([("a", 1), ("b",)], ValueError, "row 2"),
         ({"text": [], "review": [], "label": []}, ValueError, "'text', 'review'"),
         ([("premise", "hypothesis", 0)], ValueError, "row 1: .*pairs"),
         ([{"premise": "a", "hypothesis": "b", "label": 0}], ValueError, "pairs"),
@@ -189,18 +183,13 @@ def make_unlabelled(place, form, texts):
     return path
 
 
-@pytest.mark.parametrize("form", ["list", "file", "column"])
-def test_without_labels_the_predictions_are_the_labels_and_that_is_said(tmp_path, form):
-    data, victim = make_unlabelled(tmp_path, form, TEXTS), load_victim(Counted())
-    with pytest.warns(UserWarning, match="4 texts"):
-        found = load_examples(victim, data, Columns(unlabelled=form == "column"))
-    assert found.labels.tolist() == [1, 0, 0, 1]
-    if form == "column":
-        with pytest.raises(ValueError, match="--unlabelled"):
-            load_examples(victim, data)
-        data.write_text("text,label\nfine,nonsense\nawful,\n")
-        with pytest.warns(UserWarning, match="no labels"):  # labels that are there are not looked at
-            assert load_examples(victim, data, Columns(unlabelled=True)).labels.tolist() == [1, 0]
+def test_labels_that_are_there_are_not_looked_at_where_the_user_says_so(tmp_path):
+    data, victim = make_unlabelled(tmp_path, "column", TEXTS), load_victim(Counted())
+    with pytest.raises(ValueError, match="--unlabelled"):
+        load_examples(victim, data)
+    data.write_text("text,label\nfine,nonsense\nawful,\n")
+    with pytest.warns(UserWarning, match="no labels"):
+        assert load_examples(victim, data, Columns(unlabelled=True)).labels.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("form", ["list", "file", "column"])
@@ -213,8 +202,6 @@ def test_a_sample_of_texts_without_labels_is_taken_before_the_victim_is_asked(tm
     assert found.labels.tolist() == [int("fine" in text) for text in found.texts]
     with pytest.warns(UserWarning, match="100 texts"):
         whole = load_examples(load_victim(counted), data, Columns(unlabelled=form == "column"))
-    places = [whole.texts.index(text) for text in found.texts]
-    assert places == sorted(places)
     assert whole.asked == 100
     assert load_examples(load_victim(counted), found).asked == 0  # labelled before, not for this run
     assert counted.asked == 107
@@ -255,7 +242,7 @@ def test_queries_for_labels_are_part_of_all_queries():
     counted = Counted()
     with pytest.raises(ValueError, match="99 queries"):
         discotext.attack(counted, data, words=1, total_queries=99)
-    with pytest.raises(ValueError, match="allow 424"):  # 24 once, 100 for labels, and 3 for each text
+    with pytest.raises(ValueError, match="100 attacks"):  # 100 for labels, and 3 for each text
         discotext.attack(counted, data, words=1, surrogate="none", total_queries=400)
     assert counted.asked == 0
 

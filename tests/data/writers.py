@@ -29,7 +29,7 @@ def write(path, texts, labels, columns=("text", "label")):
         lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in zip(texts, labels, strict=True)]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     elif path.suffix == ".json":
-        path.write_text(json.dumps(dict(zip(columns, (list(texts), list(labels)), strict=True))))
+        path.write_text(json.dumps([dict(zip(columns, row, strict=True)) for row in zip(texts, labels, strict=True)]))
     elif path.suffix == ".parquet":
         parquet = pytest.importorskip("pyarrow.parquet")
         import pyarrow
@@ -40,15 +40,3 @@ def write(path, texts, labels, columns=("text", "label")):
             writer = csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t")
             writer.writerows([columns, *zip(texts, labels, strict=True)])
     return path
-
-
-def write_folders(path, texts, labels):
-    """A folder of text files for each class."""
-    for number, (text, label) in enumerate(zip(texts, labels, strict=True)):
-        (path / str(label)).mkdir(parents=True, exist_ok=True)
-        (path / str(label) / f"{number:06}.txt").write_text(text + "\n", encoding="utf-8")
-    return path
-
-
-WRITERS = {f"some.{ending}": write for ending in ("csv", "jsonl", "parquet", "csv.gz", "json")}
-WRITERS["folders"] = write_folders

@@ -12,7 +12,6 @@ from discotext.text.filters import (
     Numbers,
     PartOfSpeech,
     Phrase,
-    Polarity,
     Similarity,
     StopWords,
     UnknownToVictim,
@@ -54,9 +53,6 @@ def in_context(text: str, word: str, tag: str) -> WordContext:
         (Similarity(0.6), in_context("a film", "film", "NN"), "movie", False),
         (Similarity(0.6), in_context("a film", "film", "NN"), "economy", True),
         (Similarity(0.6), in_context("a film", "film", "NN"), "qwxz", True),
-        (Polarity(), in_context("a great film", "great", "JJ"), "good", True),
-        (Polarity(), in_context("a great film", "great", "JJ"), "wonderful", False),
-        (Polarity(), in_context("a funny film", "funny", "JJ"), "unfunny", True),
         (UnknownToVictim({"movie"}), in_context("a film", "film", "NN"), "movie", False),
         (UnknownToVictim({"movie"}), in_context("a film", "film", "NN"), "flick", True),
         (Article(), in_context("a good film", "good", "JJ"), "excellent", True),
@@ -112,10 +108,3 @@ def test_a_custom_filter_declares_what_it_does():
     assert (one.candidates, one.refused) == ((), (("b", "short"),))
     assert (other.candidates, other.refused) == (("fine",), (("excellent", "short"),))
     assert finder.settings["filters"] == {"short": {"most": 4}}
-
-
-def test_an_unknown_filter_is_refused_with_the_known_names():
-    with pytest.raises(ValueError, match=r"'spelling'.*stop-words"):
-        make_filters(["spelling"])
-    with pytest.raises(ValueError, match=r"'spelling'.*stop-words"):
-        make_candidates(without=["spelling"])

@@ -79,10 +79,9 @@ def test_every_unseen_word_reads_as_one_it_may_be_exchanged_with(pairs, rows, li
 
 
 def test_rare_words_merge_before_frequent_ones_that_say_as_much():
-    texts = ["rare"] + ["odd"] + ["often"] * 50 + ["much"] * 50
-    counts = LabelCounts.of(texts, [0, 1] + [0] * 50 + [1] * 50, 2)
+    counts = LabelCounts.of(["rare", "odd", *["often", "much"] * 50], [0, 1] * 51, 2)
     pairs = {("odd", "rare"): 1.0, ("much", "often"): 1.0}
-    assert merge_words(Exchanges(pairs, len(texts)), counts, 1.0).groups == [["odd", "rare"]]
+    assert merge_words(Exchanges(pairs, 102), counts, 1.0).groups == [["odd", "rare"]]
 
 
 def test_words_are_read_in_their_case_and_nothing_else_changes():
@@ -116,10 +115,9 @@ def test_an_encoded_victim_scores_choices_as_it_scores_their_texts(words, data):
 
 
 def test_an_exchange_among_merged_words_changes_nothing():
-    merged = merge_words(
-        Exchanges.find(Candidates(), ["They purchased a car", "We bought it"], ["purchased"]),
-        LabelCounts.of(["They purchased a car", "We bought it"], [0, 1], 2),
-    )
+    texts = ["They purchased a car", "We bought it"]
+    found = Exchanges.find(Candidates(), texts, ["purchased"])
+    merged = merge_words(found, LabelCounts.of(texts, [0, 1], 2))
     assert merged("They purchased a car") == merged("They bought a car")
 
 

@@ -39,15 +39,14 @@ def test_a_space_is_a_batch_of_problems_and_restores_texts(finder):
     assert [problem.counts for problem in problems][1:] == [(), (1,)]
     assert [space.text(i, space.batch.originals()[i]) for i in range(3)] == texts
     for position, options in enumerate(space.options[0]):
+        start, end = space.texts[0].spans()[position]
         for candidate, word in enumerate(options):
             choice = np.zeros(len(space.options[0]), dtype=int)
             choice[position] = candidate
-            changed = split(space.text(0, choice)).words
-            assert changed[position] == word
-            assert space.changes(0, choice) == ([] if not candidate else [
-                {"position": position, "start": space.texts[0].spans()[position][0],
-                 "end": space.texts[0].spans()[position][1], "old": options[0], "new": word,
-                 "accept": space.accept[0][position][candidate]}])  # fmt: skip
+            assert split(space.text(0, choice)).words[position] == word
+            change = {"position": position, "start": start, "end": end, "old": options[0], "new": word}
+            change["accept"] = space.accept[0][position][candidate]
+            assert space.changes(0, choice) == ([change] if candidate else [])
 
 
 def test_a_space_is_built_from_split_texts_without_splitting_them_again(finder, monkeypatch):
@@ -76,13 +75,13 @@ def test_a_space_with_other_budgets_equals_a_new_one(finder, budget):
     assert found.refused == expected.refused
     assert [found.batch[i] for i in range(len(texts))] == [expected.batch[i] for i in range(len(texts))]
     assert (found.texts, found.options) == (first.texts, first.options)
+    assert Space.of(["one two", "a b c d e"], finder, words=3).budgets == (2, 3)  # no more than the text has
 
 
-def test_a_budget_of_words_is_no_more_than_the_text_has(finder):
-    assert Space.of(["one two", "a b c d e"], finder, words=3).budgets == (2, 3)
+BAD_BUDGETS = [{"share": 0.2, "words": 3}, {"share": 0}, {"share": 1.1}, {"share": float("nan")}, {"words": -1}]
 
 
-@pytest.mark.parametrize("budget", [{"share": 0.2, "words": 3}, {"share": 0}, {"share": 1.1}, {"words": -1}])
+@pytest.mark.parametrize("budget", BAD_BUDGETS)
 def test_a_wrong_budget_is_refused(finder, budget):
     with pytest.raises(ValueError, match=r"share|words"):
         Space.of(["some text"], finder, **budget)

@@ -45,19 +45,18 @@ def test_an_error_about_a_damaged_file_says_where(tmp_path, name, content, words
     assert name in str(caught.value)
 
 
-def test_a_pickle_inside_an_npz_is_not_opened(tmp_path):
-    np.savez(tmp_path / "v.npz", words=np.array(["a", {"evil": 1}], dtype=object), vectors=np.ones((2, 2)))
-    with pytest.raises(ValueError, match="without unpickling"):
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        ({"words": np.array(["a", {"evil": 1}], dtype=object), "vectors": np.ones((2, 2))}, "without unpickling"),
+        ({"words": np.array(["a"]), "vectors": np.ones((2, 2))}, "shape"),
+        ({"vectors": np.ones((2, 2))}, "'words'"),
+    ],
+)
+def test_a_pickle_inside_an_npz_is_not_opened_and_arrays_that_do_not_match_are_refused(tmp_path, arrays, says):
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(ValueError, match=says):
         WordVectors.read(tmp_path / "v.npz")
-
-
-def test_arrays_that_do_not_match_are_refused(tmp_path):
-    np.savez(tmp_path / "v.npz", words=np.array(["a"]), vectors=np.ones((2, 2)))
-    with pytest.raises(ValueError, match="shape"):
-        WordVectors.read(tmp_path / "v.npz")
-    np.savez(tmp_path / "w.npz", vectors=np.ones((2, 2)))
-    with pytest.raises(ValueError, match="'words'"):
-        WordVectors.read(tmp_path / "w.npz")
 
 
 @pytest.mark.parametrize("ending", [".txt", ".vec", ".bin"])
@@ -67,10 +66,8 @@ def test_a_word_that_a_format_cannot_represent_is_refused_before_writing(tmp_pat
         bad.write(tmp_path / f"v{ending}")
 
 
-def test_vectors_are_found_taken_and_scaled():
+def test_vectors_are_taken_and_scaled():
     vectors = some()
-    assert "café" in vectors
-    assert "cafe" not in vectors
     taken = vectors.take(["日本", "nowhere", "the"])
     assert taken.words == ["日本", "the"]
     np.testing.assert_array_equal(taken["the"], vectors["the"])

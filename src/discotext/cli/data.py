@@ -71,7 +71,7 @@ def describe_dataset(name: str) -> dict[str, Any]:
         splits[split] = {"found": found.pop("kind") or None, **found, "path": path}
         del splits[split]["split"]
     told = {key: vars(one)[key] for key in TOLD}
-    return {**told, "labels": list(one.labels), "hub": one.hub.name, "rows": one.rows, "splits": splits}
+    return {**told, "labels": list(one.labels), "hub": one.hub, "rows": one.rows, "splits": splits}
 
 
 def print_datasets(content: list[dict[str, Any]]) -> None:

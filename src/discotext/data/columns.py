@@ -17,7 +17,6 @@ OTHERWISE = {
     "text": "; pairs of texts are not supported, one is read of a row",
     "label": ", or, to attack texts without labels, use --unlabelled (in Python, pass a list of the texts alone)",
 }
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 
 class Columns(NamedTuple):
@@ -89,9 +88,8 @@ def choose_column(columns: Sequence[str], wanted: str | None, role: Literal["tex
     option = f"choose one with --{role}-column ({role}_column in Python)"
     if found:
         raise ValueError(f"{where}: the columns {listed} could each be the {role}; {option}")
-    hints = [name for sign, name in SEPARATORS.items() if len(columns) == 1 and sign in columns[0]]
     # In many countries spreadsheets write semicolons.
-    hint = f" (is the file separated by {hints[0]}? A .csv file needs commas, a .tsv file tabs)" if hints else ""
+    hint = " (a .csv file has commas between its columns, a .tsv file tabs)" if len(columns) == 1 else ""
     otherwise = "" if wanted else OTHERWISE[role]
     raise ValueError(f"{where} has no {what}; its columns are {listed}{hint}: {option}{otherwise}")
 

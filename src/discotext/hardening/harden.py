@@ -21,7 +21,7 @@ from discotext.attacks.result import Result
 from discotext.core.objectives import predictions
 from discotext.data.columns import AnyColumns, Columns
 from discotext.data.examples import Examples
-from discotext.data.registry import has_split, load_splits
+from discotext.data.registry import has_name, load_splits
 from discotext.hardening.matrix import OWN, Pair, fill, list_cells, pick_solver, survives
 from discotext.hardening.outcome import Hardening, Trial
 from discotext.hardening.page import make_hardening_page
@@ -105,7 +105,7 @@ def harden(
     if given is not None:
         for one in (texts, testing):
             check_classes(given, one, how.rename)
-        if test is None and not (isinstance(data, str | Path) and has_split(data, "test")):
+        if test is None and not (isinstance(data, str | Path) and has_name(data)):
             warnings.warn(
                 f"a fifth of the texts is kept to test on; if {given.name} was trained on them, the figures flatter "
                 "it: give texts that it has not seen (--test)",

@@ -100,9 +100,8 @@ def compute_distances(vectors: Vectors, pairs: Pairs) -> Vectors:
 
 def find_close_pairs(vectors: WordVectors, words: NDArray[np.int64], radius: float) -> Pairs:
     """Pairs of these words with their nearest words within a radius, at most `MAX_CLOSE_WORDS` each."""
-    table = find_nearest(vectors, words, Neighbours(k=MAX_CLOSE_WORDS, ball=1.0))
-    pairs = np.stack([np.repeat(table.rows, np.diff(table.offsets)), table.neighbours], axis=1)
-    return pairs[table.distances < radius]
+    at, near, distances = find_nearest(vectors, words, Neighbours(k=MAX_CLOSE_WORDS, ball=1.0))
+    return np.stack([words[at], near], axis=1)[distances < radius]
 
 
 def counterfit(

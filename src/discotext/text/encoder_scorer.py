@@ -56,16 +56,8 @@ def find_model(where: tuple[str, str, str], folder: str | None) -> str:
     if folder is not None:
         return folder
     spec = importlib.util.find_spec(package)
-    if spec is not None and spec.origin is not None and (Path(spec.origin).parent / inside).exists():
-        return str(Path(spec.origin).parent / inside)
-    return hub
-
-
-def cut(texts: Sequence[Words], one: Occurrence, candidate: str | None) -> tuple[str, str, str]:
-    """The text before an occurrence, the word or a candidate in its place, and the text after."""
-    text, word = texts[one.text], texts[one.text].words[one.position]
-    before, after = text.around(one.position, WINDOW, WINDOW)
-    return before, word if candidate is None else match_case(word, candidate), after
+    found = Path(spec.origin).parent / inside if spec is not None and spec.origin is not None else None
+    return str(found) if found is not None and found.exists() else hub
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +110,12 @@ class EncoderScorer(Scorer):
         chosen = [pairs[at] for at in np.asarray(worth).tolist()]
         originals = list(dict.fromkeys(number for number, _ in chosen))
         row_of = {number: row for row, number in enumerate(originals)}
-        windows = [cut(texts, asked[number], None) for number in originals]
-        windows += [cut(texts, asked[number], candidate) for number, candidate in chosen]
+        windows = []
+        for number, candidate in [*((number, None) for number in originals), *chosen]:
+            text, at = texts[asked[number].text], asked[number].position
+            before, after = text.around(at, WINDOW, WINDOW)
+            word = text.words[at]
+            windows.append((before, word if candidate is None else match_case(word, candidate), after))
         states, sentence, others = self._read(windows)
         own, new = np.array([row_of[number] for number, _ in chosen]), len(originals) + np.arange(len(chosen))
         columns = [cosine(states[own, layer], states[new, layer]) for layer in range(states.shape[1])]
@@ -143,9 +139,9 @@ class EncoderScorer(Scorer):
         for numbers in group_by_length(lengths, TOKENS_PER_CALL, spare_rows=0):
             longest = int(lengths[numbers].max())
             ids, mask, word = (np.zeros((len(numbers), longest), dtype=np.int64) for _ in range(3))
-            for place, number in enumerate(numbers.tolist()):
-                ids[place, : lengths[number]], mask[place, : lengths[number]] = rows[number], 1
-                word[place, spans[number][0] : spans[number][1]] = 1
+            for row, number in enumerate(numbers.tolist()):
+                ids[row, : lengths[number]], mask[row, : lengths[number]] = rows[number], 1
+                word[row, spans[number][0] : spans[number][1]] = 1
             tensors = [torch.from_numpy(one).to(self._model.device) for one in (ids, mask, word)]
             with torch.inference_mode():
                 hidden = model(input_ids=tensors[0], attention_mask=tensors[1], output_hidden_states=True).hidden_states
@@ -153,8 +149,8 @@ class EncoderScorer(Scorer):
                 results = [average(layer, tensors[2]) for layer in hidden]
                 results += [average(last, tensors[1]), average(last, tensors[1] * (1 - tensors[2]))]
                 stacked = torch.stack(results, dim=1).cpu().numpy()
-            for place, number in enumerate(numbers.tolist()):
-                parts[number] = stacked[place]
+            for row, number in enumerate(numbers.tolist()):
+                parts[number] = stacked[row]
         every = np.stack(parts)
         return every[:, :-2], every[:, -2], every[:, -1]
 

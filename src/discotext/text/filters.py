@@ -6,16 +6,14 @@ first filter that refuses a candidate gives its name to the refusal. To add a cu
 
 from __future__ import annotations
 
-import gzip
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, product
 from typing import ClassVar
 
 from discotext.text.inflection import PARTS, find_lemmas, inflect, is_spelling_of, lemmatise, match_inflection
-from discotext.text.resources import read_resource
 from discotext.text.thesaurus import WordNet, load_wordnet
 from discotext.text.vectors import WordVectors, load_packaged_vectors
 from discotext.text.words import WordContext, match_case
@@ -242,48 +240,6 @@ class Similarity(Filter):
 
 
 @dataclass(frozen=True, eq=False)
-class Polarity(Filter):
-    """A candidate is about as positive or negative as the word; not among the filters that have a switch.
-
-    A swap can read well and still change what is said of a thing (`the film was great` → `fine`). This filter serves
-    tasks whose classes are opinions; for topics there is nothing to keep.
-
-    most: by how much the ratings may differ; a word that is not rated counts as neutral, 0.
-
-    >>> from discotext.text.words import split
-    >>> context = WordContext(split("a great film"), ("DT", "JJ", "NN"), 1)
-    >>> Polarity().refuses(context, "fine"), Polarity().refuses(context, "wonderful")
-    (True, False)
-    """
-
-    most: float = 1.0
-    name = "polarity"
-
-    def refuses(self, context: WordContext, candidate: str) -> bool:
-        ours, theirs = (self._rate(word, context.tag) for word in (context.lower, candidate))
-        return abs(ours - theirs) > self.most or ours * theirs < 0
-
-    @staticmethod
-    def _rate(word: str, tag: str) -> float:
-        ratings = load_polarity()
-        return ratings.get(word, ratings.get(lemmatise(word, tag), 0.0))
-
-    def settings(self) -> dict[str, float | int | str]:
-        return {"most": self.most}
-
-
-@cache
-def load_polarity() -> dict[str, float]:
-    """How positive 7,000 words are, each rated by ten people from −4 to 4 (VADER; Hutto and Gilbert 2014).
-
-    >>> load_polarity()["great"] > load_polarity()["fine"] > 0 > load_polarity()["awful"]
-    True
-    """
-    lines = gzip.decompress(read_resource("polarity.txt.gz")).decode("ascii").splitlines()
-    return {word: float(rating) for word, rating in map(str.split, lines)}
-
-
-@dataclass(frozen=True, eq=False)
 class UnknownToVictim(Filter):
     """No words outside the victim's vocabulary: such a swap would only delete the original word."""
 
@@ -371,15 +327,8 @@ def _make_singular(word: str) -> str:
 
 # In the order in which they are applied: those that save the most work come first.
 STANDARD_FILTERS: dict[str, Callable[[], Filter]] = {
-    "stop-words": StopWords,
-    "numbers": Numbers,
-    "names": Names,
-    "part-of-speech": PartOfSpeech,
-    "antonyms": Antonyms,
-    "inflection": Inflection,
-    "similarity": Similarity,
-    "phrase": Phrase,
-    "article": Article,
+    one.name: one
+    for one in (StopWords, Numbers, Names, PartOfSpeech, Antonyms, Inflection, Similarity, Phrase, Article)
 }
 # Whether a swap keeps the meaning is for a scorer to say, or for the user whose synonym list it is.
 DEFAULT_FILTERS = tuple(name for name in STANDARD_FILTERS if name != Similarity.name)

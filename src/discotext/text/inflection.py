@@ -118,10 +118,7 @@ def match_inflection(candidate: str, tag: str) -> str | None:
 
 
 # British and American spellings, and letters that may or may not be doubled.
-SPELLINGS: tuple[tuple[str, str], ...] = tuple(
-    (pair.split("/")[0], pair.split("/")[1])
-    for pair in "our/or ise/ize isa/iza yse/yze re/er ence/ense ogue/og ll/l ae/e oe/e ey/ay que/ck ou/o mme/m".split()
-)
+SPELLINGS = "our/or ise/ize isa/iza yse/yze re/er ence/ense ogue/og ll/l ae/e oe/e ey/ay que/ck ou/o mme/m".split()
 
 
 @lru_cache(CACHE_SIZE)
@@ -133,6 +130,7 @@ def is_spelling_of(word: str, other: str) -> bool:
     """
     if min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 2 or word[:2] != other[:2]:
         return False
+    pairs = (pair.split("/") for pair in SPELLINGS)
     return word.replace("-", "") == other.replace("-", "") or any(
-        word.replace(one, two, 1) == other or other.replace(one, two, 1) == word for one, two in SPELLINGS
+        word.replace(one, two, 1) == other or other.replace(one, two, 1) == word for one, two in pairs
     )

@@ -57,7 +57,7 @@ class MaskedModel(Source):
             for row in range(len(logits)):
                 at = masked[row].nonzero()[:1, 0]
                 best = logits[row, at].topk(min(self.k, logits.shape[-1])).indices.flatten().tolist() if len(at) else []
-                found.append(tuple(dict.fromkeys(self._decode(token) for token in best if self._decode(token))))
+                found.append(tuple(dict.fromkeys(filter(None, map(self._decode, best)))))
         return found
 
     def _decode(self, token: int) -> str:

@@ -9,7 +9,6 @@ The result is that of a full sort, whatever the block size. A zero vector is at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,63 +34,29 @@ class Neighbours:
             raise ValueError(f"ball is {self.ball}; choose a share of the largest distance, above 0 and up to 1")
 
 
-@dataclass(frozen=True, eq=False)
-class NearestTable:
-    """The neighbours of some words, nearest first.
+def find_nearest(vectors: WordVectors, rows: Ints, settings: Neighbours) -> tuple[Ints, Ints, Vectors]:
+    """The neighbours of the words in these rows: (P,) indices into rows, rows of the neighbours, and distances.
 
-    rows: (M,) the words whose neighbours these are. The neighbours of rows[i] are the rows
-    neighbours[offsets[i] : offsets[i + 1]], with their distances at the same indices of `distances`.
+    They are in the order of the words, nearest first.
 
     >>> vectors = WordVectors(["good", "fine", "dog"], np.array([[4, 3], [3, 4], [-4, 3]], dtype=np.float32))
-    >>> table = find_nearest(vectors)
-    >>> [(word, round(distance, 2)) for word, distance in table.look_up("good")], table.look_up("unheard-of")
-    ([('fine', 0.04)], [])
+    >>> at, near, distances = find_nearest(vectors, np.array([2, 0]), Neighbours())
+    >>> at, near, distances.round(2)
+    (array([1]), array([1]), array([0.04], dtype=float32))
     """
-
-    words: list[str]
-    rows: Ints
-    offsets: Ints
-    neighbours: Ints
-    distances: Vectors
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """The index into `rows` of each word."""
-        return {self.words[row]: index for index, row in enumerate(self.rows.tolist())}
-
-    def look_up(self, word: str) -> list[tuple[str, float]]:
-        """The neighbours of a word and their distances; none if the word is not in the table."""
-        if word not in self.index:
-            return []
-        here = slice(*self.offsets[self.index[word] : self.index[word] + 2].tolist())
-        pairs = zip(self.neighbours[here].tolist(), self.distances[here].tolist(), strict=True)
-        return [(self.words[row], distance) for row, distance in pairs]
-
-
-def find_nearest(
-    vectors: WordVectors,
-    rows: Ints | None = None,
-    settings: Neighbours = Neighbours(),  # noqa: B008 (frozen)
-) -> NearestTable:
-    """Find the neighbours of the words in these rows (None: all)."""
-    count = len(vectors)
-    asked = np.arange(count, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
-    if len(invalid := asked[(asked < 0) | (asked >= count)]):
-        raise ValueError(f"there is no row {invalid[0]}; the vectors have {count} words, counted from 0")
     unit = vectors.vectors.astype(np.float64)
     lengths = np.linalg.norm(unit, axis=1)
     if len(bad := np.flatnonzero(~np.isfinite(lengths))):
         word = vectors.words[bad[0]]
         raise ValueError(f"the vector of {word!r} contains numbers that are not finite; remove the word")
     unit /= np.where(lengths == 0, 1, lengths)[:, None]
-    block = max(1, BLOCK_BYTES // (8 * max(count, 1)))
-    parts = [(asked[:0], asked[:0], np.empty(0))]
-    for begin in range(0, len(asked), block):
-        at, near, far = _search(unit, asked[begin : begin + block], settings)
+    block = max(1, BLOCK_BYTES // (8 * max(len(unit), 1)))
+    parts = [(rows[:0], rows[:0], np.empty(0))]
+    for begin in range(0, len(rows), block):
+        at, near, far = _search(unit, rows[begin : begin + block], settings)
         parts.append((begin + at, near, far))
     at, near, far = (np.concatenate(part) for part in zip(*parts, strict=True))
-    offsets = np.append(0, np.cumsum(np.bincount(at, minlength=len(asked))))
-    return NearestTable(vectors.words, asked, offsets, near, far.astype(np.float32))
+    return at, near, far.astype(np.float32)
 
 
 def _search(unit: NDArray[np.float64], rows: Ints, settings: Neighbours) -> tuple[Ints, Ints, NDArray[np.float64]]:

@@ -66,8 +66,11 @@ class VectorNeighbours(Source):
     def prepare(self, words: Iterable[str]) -> None:
         new = sorted({word for word in words if word in self.vectors and word not in self._cache})
         if new:
-            table = find_nearest(self.vectors, np.array([self.vectors.row[word] for word in new]), self.settings)
-            self._cache.update((word, tuple(near for near, _ in table.look_up(word))) for word in new)
+            rows = np.array([self.vectors.row[word] for word in new])
+            at, near, _ = find_nearest(self.vectors, rows, self.settings)
+            self._cache.update(dict.fromkeys(new, ()))
+            for place, row in zip(at.tolist(), near.tolist(), strict=True):
+                self._cache[new[place]] += (self.vectors.words[row],)
 
     def propose(self, context: WordContext) -> Sequence[str]:
         word = context.lower
@@ -154,7 +157,6 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
     since a candidate is a single word.
     """
     path = Path(path)
-    entries: Iterable[tuple[str, str, Any]]
     if path.suffix == ".json":
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -163,11 +165,14 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
         if not isinstance(content, dict):
             kind = type(content).__name__
             raise ValueError(f'{path} contains a {kind}; expected an object such as {{"good": ["fine"]}}')
-        entries = ((f"the entry {word!r}", word, synonyms) for word, synonyms in content.items())
+        entries: list[tuple[str, str, Any]] = [
+            (f"the entry {word!r}", word, others) for word, others in content.items()
+        ]
     elif path.suffix in (".tsv", ".txt"):
-        lines = ((number, [part.strip() for part in line.split("\t")]) for number, line in read_numbered_lines(path))
-        fields = ((number, [*filter(None, parts)]) for number, parts in lines)
-        entries = ((f"line {number}", parts[0], parts[1:]) for number, parts in fields if parts)
+        lines = [
+            (number, [*filter(None, map(str.strip, line.split("\t")))]) for number, line in read_numbered_lines(path)
+        ]
+        entries = [(f"line {number}", parts[0], parts[1:]) for number, parts in lines if parts]
     else:
         raise ValueError(f"{path} ends in {path.suffix!r}; synonyms are read from .json and .tsv files")
     found: dict[str, list[str]] = {}

@@ -104,13 +104,11 @@ class Space:
 
     def take(self, texts: Sequence[int]) -> Space:
         """The space of some of the texts, by number."""
-        return Space(
-            tuple(self.texts[number] for number in texts),
-            tuple(self.options[number] for number in texts),
-            tuple(self.budgets[number] for number in texts),
-            tuple(self.refused[number] for number in texts) if self.refused else (),
-            tuple(self.accept[number] for number in texts) if self.accept else (),
-        )
+
+        def pick(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(values[number] for number in texts) if values else ()
+
+        return Space(pick(self.texts), pick(self.options), pick(self.budgets), pick(self.refused), pick(self.accept))
 
     def count_changeable(self, problem: int) -> int:
         """How many words of a text have candidates."""
@@ -123,12 +121,8 @@ class Space:
     @cached_property
     def batch(self) -> Batch:
         """One problem per text: the number of options of each word, and the budget."""
-        return Batch.of(
-            [
-                Problem(tuple(len(choices) for choices in options), budget)
-                for options, budget in zip(self.options, self.budgets, strict=True)
-            ]
-        )
+        pairs = zip(self.options, self.budgets, strict=True)
+        return Batch.of([Problem(tuple(map(len, options)), budget) for options, budget in pairs])
 
     def words(self, problem: int, choice: Sequence[int] | Choices) -> tuple[str, ...]:
         """The words of a choice; entries beyond the end of the text are ignored."""

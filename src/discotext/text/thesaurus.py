@@ -20,7 +20,6 @@ pair. `python -m scripts.scorer` builds the table from all pairs whose prior is 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -68,18 +67,16 @@ class WordNet:
 
 @cache
 def load_wordnet() -> WordNet:
-    """Load the extract that comes with the package."""
-    return parse_wordnet(gzip.decompress(read_resource("wordnet.txt.gz")).decode("utf-8").splitlines())
+    """Load the extract that comes with the package.
 
-
-def parse_wordnet(lines: Iterable[str]) -> WordNet:
-    """Parse an extract: lines `. part lemma …`, `~ lemma part candidate strength …` in hundredths, `! word opposite …`
-    and `_ a phrase`."""
+    Its lines are `. part lemma …`, `~ lemma part candidate strength …` in hundredths, `! word opposite …` and
+    `_ a phrase`.
+    """
     parts: set[tuple[str, str]] = set()
     related: dict[tuple[str, str], dict[str, float]] = {}
     opposites: set[tuple[str, str]] = set()
     phrases: set[tuple[str, ...]] = set()
-    for line in lines:
+    for line in gzip.decompress(read_resource("wordnet.txt.gz")).decode("utf-8").splitlines():
         kind, *words = line.split(" ")
         if kind == ".":
             parts.update((word, words[0]) for word in words[1:])

@@ -4,7 +4,7 @@
     .vec           fastText, word2vec text: the same after a header with the number of words and the dimension
     .bin           word2vec binary
     .npz           NumPy: `words` and `vectors`
-    .safetensors   `words` (UTF-8, one per line) and `vectors`; memory-mapped
+    .safetensors   `words` (UTF-8, one per line) and `vectors`
 
 A damaged file is refused with an error that names the line (or the word) and what was expected there.
 
@@ -90,8 +90,7 @@ class WordVectors:
         path = Path(path)
         readers = {".txt": _read_text, ".vec": _read_text, ".bin": _read_binary}
         readers |= {".npz": _read_npz, ".safetensors": _read_safetensors}
-        if path.suffix not in readers:
-            raise ValueError(f"{path} ends in {path.suffix!r}; vectors are read from {', '.join(VECTOR_FORMATS)} files")
+        check_format(path)
         words, vectors = readers[path.suffix](path)
         _check_content(path, words, vectors)
         return cls(words, vectors)
@@ -99,10 +98,7 @@ class WordVectors:
     def write(self, path: str | Path) -> None:
         """Write vectors in the format of the file extension."""
         path = Path(path)
-        if path.suffix not in VECTOR_FORMATS:
-            raise ValueError(
-                f"{path} ends in {path.suffix!r}; vectors are written to {', '.join(VECTOR_FORMATS)} files"
-            )
+        check_format(path)
         if path.suffix == ".npz":
             np.savez(path, words=np.array(self.words, dtype=np.str_), vectors=self.vectors)
             return
@@ -135,6 +131,12 @@ def load_packaged_vectors() -> WordVectors:
     arrays = read_arrays("vectors.safetensors")
     words = arrays["words"].tobytes().decode("utf-8").split("\n")
     return WordVectors(words, arrays["vectors"].astype(np.float32)).normalise()
+
+
+def check_format(path: Path) -> None:
+    """Raise an error if the ending of a file is not that of vectors."""
+    if path.suffix not in VECTOR_FORMATS:
+        raise ValueError(f"{path} ends in {path.suffix!r}; files of vectors end in {', '.join(VECTOR_FORMATS)}")
 
 
 def _check_content(path: Path, words: list[str], vectors: Vectors) -> None:
@@ -196,7 +198,7 @@ def _read_text(path: Path) -> tuple[list[str], Vectors]:
 
 
 def _read_binary(path: Path) -> tuple[list[str], Vectors]:
-    data = np.memmap(path, dtype=np.uint8, mode="r").tobytes() if path.stat().st_size else b""
+    data = path.read_bytes()
     end = data.find(b"\n", 0, 100)
     header = data[: max(end, 0)].split(b" ")
     if len(header) != 2 or not all(part.isdigit() for part in header):
@@ -225,19 +227,19 @@ def _read_npz(path: Path) -> tuple[list[str], Vectors]:
     try:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in ("words", "vectors") if name in file}
+    except FileNotFoundError:
+        raise
     except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
         raise ValueError(f"{path} cannot be read as .npz without unpickling: {error}") from None
     return _unpack_arrays(path, found)
 
 
 def _read_safetensors(path: Path) -> tuple[list[str], Vectors]:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
 
     try:
-        with safe_open(path, framework="numpy") as file:
-            found = {name: file.get_tensor(name) for name in ("words", "vectors") if name in file.keys()}  # noqa: SIM118
+        found = load_file(path)
     except SafetensorError as error:
         raise ValueError(f"{path} is not a valid .safetensors file: {error}") from None
     if "words" in found:
