@@ -81,6 +81,7 @@ def test_a_bad_line_is_named_with_its_values(tmp_path, line, values):
         (b'{"positions": [["a\0"]]}', "line 1: .*NUL byte"),
         (b'{"positions": [["\xff"]]}', "byte 18"),
         (b"plain text\n", "'plain text'"),
+        (b"VERSION=1.0\nN=4 L=4\n", "lattice"),
     ],
 )
 def test_what_is_no_file_of_networks_is_refused(tmp_path, content, value):

@@ -44,8 +44,8 @@ ONLY_FOR = {
 @click.command(cls=GroupedCommand)
 @argument(
     "input",
-    "A file of networks: JSON lines with positions or n-best lists, or an HTK lattice (SLF); a folder of lattices "
-    "(.slf, .lat); or - for standard input. With --source spelling: a text, a file of plain text, or -.",
+    "A file of networks, JSON lines with positions or n-best lists, or - for standard input. With --source spelling: "
+    "a text, a file of plain text, or -.",
 )
 @option(
     "--source",
@@ -153,7 +153,7 @@ def command(input: str, as_json: bool, **options: Any) -> None:
 
     \b
     Examples:
-      discotext decode lattices.jsonl --lm news.lm --json
+      discotext decode networks.jsonl --lm news.lm --json
       discotext decode nbest.jsonl --lm news.lm --weight 0.5 --truth t.txt
       discotext decode big.jsonl --lm news.lm --out decoded.jsonl
       discotext decode "I recieve alot" --source spelling --lm news.lm

@@ -245,8 +245,7 @@ class PathSolver(Solver):
 class Viterbi(PathSolver):
     """Find the best choice by dynamic programming, and prove it.
 
-    limit: The most prefixes that one position of one problem may need (its windows of `order` candidates, times the
-        changes that are told apart); a larger problem is refused before any work.
+    limit: The most prefixes that one position of one problem may need; a larger problem is refused before any work.
 
     >>> Viterbi()
     Viterbi(limit=5000000)
@@ -289,22 +288,11 @@ class Viterbi(PathSolver):
 
 
 def count_prefixes(batch: Batch, order: int, counted: Bools) -> Floats:
-    """(B,) how many prefixes a problem has at its widest position, before the best of each state are chosen.
-
-    Of the windows with j changes there are as many as the elementary symmetric sum of degree j of their k_i − 1 says;
-    where changes are counted, each goes with the j … budget changes that a prefix may have used.
-    """
-    wide = max(order, 2)
-    swaps = np.maximum(batch.dense_counts - 1.0, 0.0)
-    swaps = np.concatenate([np.zeros((len(batch), wide - 1)), swaps], axis=1)
-    by_changes = np.zeros((len(batch), batch.n_max, wide + 1))
-    by_changes[:, :, 0] = 1.0
-    for column in range(wide):
-        # Written to the right first: each sum takes in one more position of the window.
-        by_changes[:, :, 1:] += by_changes[:, :, :-1] * swaps[:, column : column + batch.n_max, None]
-    numbers = np.maximum(batch.budgets[:, None] + 1 - np.arange(wide + 1), 0.0)
-    times = np.where(counted[:, None], numbers, 1.0)
-    return np.asarray((by_changes * times[:, None, :]).sum(axis=2).max(axis=1, initial=1.0))
+    """(B,) how many prefixes a problem has at most at one position, before the best of each state are chosen: the
+    choices of a window of `order` positions, times the numbers of changes where they matter."""
+    counts = np.pad(np.maximum(batch.dense_counts, 1.0), ((0, 0), (order - 1, 1)), constant_values=1.0)
+    windows = np.lib.stride_tricks.sliding_window_view(counts, order, axis=1).prod(axis=2).max(axis=1)
+    return np.asarray(windows * np.where(counted, batch.budgets + 1, 1))
 
 
 @dataclass(frozen=True)
