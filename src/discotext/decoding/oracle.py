@@ -51,15 +51,9 @@ class NGramReader:
         """
         contexts, gains = states[parents], np.zeros(len(parents))
         for words in np.where(wanted[:, None], self.ids[places], -1).T:
-            there = np.flatnonzero(words >= 0)
-            gains[there] += self.model.log_probs(contexts[there], words[there])
-            contexts = self.push(contexts, words)
+            contexts, found = self.model.append(contexts, words)
+            gains += found
         return contexts, gains
-
-    def push(self, contexts: Ints, words: Ints) -> Ints:
-        """Contexts with one more word each; −1 stands for none."""
-        pushed = np.concatenate([contexts, words[:, None]], axis=1)[:, 1:]
-        return np.where((words >= 0)[:, None], pushed, contexts)
 
     def finish(self, states: Ints, rows: Ints) -> Floats:
         """The log-probability that the text ends after some of the states."""
@@ -244,8 +238,8 @@ class RelaxedNetworkOracle(NetworkOracle):
             rows = table.ndim  # the number of their axis
             for at in range(first, position + 1):
                 others = [(weights[i], [rows, i - first]) for i in range(first, position + 1) if i != at]
-                kept = [rows, at - first] if others else [at - first]
-                found = np.einsum(table, range(rows), *chain.from_iterable(others), kept, optimize=True)
+                operands: list[Any] = [table, range(rows), *chain.from_iterable(others)]
+                found = np.einsum(*operands, [rows, at - first] if others else [at - first], optimize=True)
                 gradient[:, ends[at] - counts[at] : ends[at]] += found
             scores += (weights[position] * found).sum(axis=1)
         return scores, gradient
@@ -270,7 +264,7 @@ class RelaxedNetworkOracle(NetworkOracle):
         for number, reader in self.ngrams.items():
             contexts = reader.model.start(len(here))
             for words in (column for places in before for column in reader.ids[places].T):
-                contexts = reader.push(contexts, words)
+                contexts = reader.model.push(contexts, words)
             contexts, gains = reader.read(contexts, rows, here, everywhere, everywhere)
             if position + 1 == self.batch.sizes[problem]:
                 gains += reader.finish(contexts, rows)

@@ -30,7 +30,7 @@ from discotext.text.words import Words, match_case
 Span = tuple[int, int]
 
 # Three or more backticks or tildes, perhaps in a quotation or a list; backticks later on the line make it inline code.
-FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:(`{3,})[^`]*|(~{3,}).*)$", re.DOTALL)
+FENCE = re.compile(r"[\ufeff \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:(`{3,})[^`]*|(~{3,}).*)$", re.DOTALL)
 INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
 
 
