@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext.core.arrays import segment_sum
@@ -143,7 +143,6 @@ def test_the_theorem_holds_with_balls_in_place_of_spheres(seed):
         assert values[iteration - 1] - best <= proximal_bound(layout, step, iteration)[0]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_for_eq_8_the_gradient_in_beta_vanishes_at_every_one_hot_beta(seed, p):
     rng = np.random.default_rng(seed)

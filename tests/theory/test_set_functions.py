@@ -38,7 +38,6 @@ def test_the_table_is_indexed_by_bits():
     assert tabulate(SetFunction(0, lambda members: 7.0)).tolist() == [7.0]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_coverage_is_the_weight_of_the_union(seed):
     rng = np.random.default_rng(seed)
@@ -76,7 +75,7 @@ def submodular_by_definition(f):
     return all(f.gain(e, a) >= f.gain(e, b) for a, b in chains(f.n) for e in f.ground if e not in b)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TABLES)
 def test_the_checks_agree_with_the_definitions(values):
     f = from_table(values)
