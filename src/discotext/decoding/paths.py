@@ -61,15 +61,7 @@ class PathOracle(Oracle, Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class NBest:
-    """Different choices of one problem, best first. choices: (N, n); scores: (N,)."""
-
-    choices: Choices
-    scores: Floats
-
-    def __len__(self) -> int:
-        return len(self.scores)
+NBest = list[tuple[tuple[int, ...], float]]  # different choices of one problem with their scores, best first
 
 
 @dataclass(frozen=True)
@@ -177,10 +169,11 @@ class PathSolver(Solver):
         numbers, counted = np.arange(len(batch)), is_counting_needed(batch, None)
         for part, rows, steps, _ in self._run(batch, find_path_oracle(oracle), numbers, counted, count):
             best = best_of_groups(rows.problems, rows.scores, rows.used, count)
-            choices = read_back(steps, best, batch.n_max)
+            choices, scores = read_back(steps, best, batch.n_max), rows.scores[best]
             for index in part.tolist():
                 mine = rows.problems[best] == index
-                found.append(NBest(choices[mine, : batch.sizes[index]], rows.scores[best[mine]]))
+                listed = choices[mine, : batch.sizes[index]].tolist()
+                found.append(list(zip(map(tuple, listed), scores[mine].tolist(), strict=True)))
         return found
 
 
@@ -328,13 +321,9 @@ class Recording(Wrapper):
                     self._best[problem] = dict(self._rank(found))
         return reply
 
-    def _rank(self, found: dict[tuple[int, ...], float]) -> list[tuple[tuple[int, ...], float]]:
+    def _rank(self, found: dict[tuple[int, ...], float]) -> NBest:
         return heapq.nlargest(self.count, found.items(), key=lambda one: one[1])
 
     def nbest(self) -> list[NBest]:
         """The best choices met so far, one list for each problem."""
-        lists = []
-        for size, found in zip(self.batch.sizes.tolist(), map(self._rank, self._best), strict=True):
-            choices = np.array([choice for choice, _ in found], dtype=np.int32).reshape(len(found), size)
-            lists.append(NBest(choices, np.array([score for _, score in found])))
-        return lists
+        return list(map(self._rank, self._best))
