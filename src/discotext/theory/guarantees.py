@@ -162,8 +162,8 @@ class Hypothesis:
         return cls(claim, Standing.VERIFIED if holds else Standing.REFUTED)
 
     def __str__(self) -> str:
-        witness = "" if self.verdict is None or self.verdict.holds else f" ({self.verdict.witness})"
-        return f"{self.claim}: {self.standing.value}{witness}"
+        witness = None if self.verdict is None else self.verdict.witness
+        return f"{self.claim}: {self.standing.value}" + ("" if witness is None else f" ({witness.sentence})")
 
 
 @dataclass(frozen=True)
