@@ -173,7 +173,7 @@ def test_models_are_loaded_by_name(tmp_path, masked):
     [
         ("hf:", "names no model"),
         ("hf:/nowhere/at/all", "there is no folder"),
-        ("hf:./nowhere.gguf", "there is no file"),
+        ("hf:./nowhere.gguf", "there is no folder or .gguf file"),
         ("hf:{}", "cannot be loaded as a causal language model"),  # a folder without a model
     ],
 )
