@@ -18,13 +18,13 @@ from discotext.theory import (
     multilinear,
     subsets,
 )
+from tests.theory.test_set_functions import from_table
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def random_function(rng, n):
-    values = rng.normal(size=2**n)
-    return SetFunction(n, lambda members: float(values[sum(1 << element for element in members)]))
+    return from_table(rng.normal(size=2**n))
 
 
 def random_submodular(rng, n):

@@ -161,13 +161,10 @@ def check_options(given: str, as_json: bool, options: dict[str, Any]) -> None:
             raise click.UsageError(
                 f"{one.opts[0]} is for {ONLY_FOR[str(one.name)]}; leave it out with --source {source}"
             )
-    weights, models = len(options["weights"]), len(options["models"])
+    weights, models, limits = len(options["weights"]), len(options["models"]), (options["budget"], options["words"])
     for wrong, message in (
         (not given, "the input is empty; name a file, - for standard input or, with --source spelling, give a text"),
-        (
-            options["budget"] is not None and options["words"] is not None,
-            "--budget and --words are two ways to say the same; give one of them",
-        ),
+        (None not in limits, "--budget and --words are two ways to say the same; give one of them"),
         (weights not in (0, models), f"{weights} times --weight, but {models} times --lm; give one for each, or none"),
         (
             source == "spelling" and not models,
@@ -301,9 +298,8 @@ class DecodeNetworks:
         lines = [*(f"{count:,} searched by {name}" for name, count in self.solvers.items()), f"{done}{failed}{already}"]
         if counts["unknown"]:
             share = percent(counts["unknown"] / counts["words"])
-            lines.append(
-                f"{counts['unknown']:,} of {counts['words']:,} words ({share}) are unknown to a language model"
-            )
+            words = f"{counts['unknown']:,} of {counts['words']:,} words"
+            lines.append(f"{words} ({share}) are unknown to a language model")
         return lines
 
 
@@ -323,9 +319,7 @@ class CorrectText(DecodeNetworks):
             [load_language_model(name) for name in options["models"]],
             options["weights"] or None,
             read_confusions(options["confusions"]),
-            margin=options["margin"],
-            budget=options["budget"],
-            words=options["words"],
+            **{name: options[name] for name in ("margin", "budget", "words")},
         )
 
     def read(self, skip: int) -> Iterator[tuple[Corrected, None]]:
