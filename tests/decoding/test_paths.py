@@ -1,5 +1,7 @@
 """Laws of the solvers that go along a text."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,14 @@ from hypothesis import strategies as st
 
 from discotext import Batch, Problem, solve
 from discotext.core import Status
-from discotext.decoding.paths import PrefixBeam, Recording, Viterbi
+from discotext.decoding.paths import (
+    PrefixBeam,
+    Recording,
+    Viterbi,
+    continue_rows,
+    count_prefixes,
+    is_counting_needed,
+)
 from discotext.solvers import Exact
 from tests.conftest import SHAPES, Quadratic
 from tests.decoding.chains import Chain, chains
@@ -97,6 +106,21 @@ def test_what_is_too_large_or_does_not_read_from_left_to_right_is_refused():
     chain.order = None
     with pytest.raises(ValueError, match="prefix-beam"):
         solve(batch, chain, Viterbi())
+
+
+@given(chains())
+def test_no_problem_needs_more_prefixes_than_its_bound_says(chain):
+    made = [np.zeros(len(chain.batch), dtype=int)]
+
+    def watch(batch, rows, position):
+        found = continue_rows(batch, rows, position)
+        made.append(np.bincount(rows.problems[found[0]], minlength=len(batch)))
+        return found
+
+    with patch("discotext.decoding.paths.continue_rows", watch):
+        Viterbi().find_nbest(chain.batch, chain, 1)
+    bound = count_prefixes(chain.batch, chain.order, is_counting_needed(chain.batch, None))
+    assert (np.max(made, axis=0) <= bound).all()
 
 
 @pytest.mark.parametrize(

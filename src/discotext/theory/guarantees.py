@@ -75,11 +75,7 @@ def greedy(f: SetFunction, system: System, *, to_the_end: bool = False) -> Chain
     check_ground(f, system)
     sets: list[Subset] = [frozenset()]
     values = [f(sets[0])]
-    while True:
-        current = sets[-1]
-        larger = [current | {e} for e in system.ground if e not in current and system.independent(current | {e})]
-        if not larger:
-            break
+    while larger := [s for s in (sets[-1] | {e} for e in system.ground if e not in sets[-1]) if system.independent(s)]:
         found = f.values(larger)
         where = int(found.argmax())
         if not to_the_end and found[where] <= values[-1]:
