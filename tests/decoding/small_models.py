@@ -73,6 +73,17 @@ class OnlySequential(SequentialModel):
         return self.model.recombine(states) if self.keys else None
 
 
+def distance(one, other, *, swaps=False):
+    """The edit distance, by its definition; slow. swaps: whether to exchange two neighbours is one edit."""
+    if not one or not other:
+        return len(one) + len(other)
+    same = distance(one[1:], other[1:], swaps=swaps) + (one[0] != other[0])
+    found = [same, distance(one[1:], other, swaps=swaps) + 1, distance(one, other[1:], swaps=swaps) + 1]
+    if swaps and len(one) > 1 and one[:2] == other[:2][::-1]:
+        found.append(distance(one[2:], other[2:], swaps=swaps) + 1)
+    return min(found)
+
+
 @st.composite
 def networks(draw, *, skips: bool = True, spans: bool = False, forbidden: bool = True) -> Network:
     """Any small network."""

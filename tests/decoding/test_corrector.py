@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import discotext
@@ -33,7 +33,6 @@ def test_texts_are_corrected_and_the_rest_stays(before, after, corrector):
 
 
 @given(st.lists(st.sampled_from(["siter ", "Realy", " the", "film", ", ", "\n", "dog ", "haveto", "<br />", "é"])))
-@settings(max_examples=40, deadline=None)
 def test_only_the_changes_differ_from_the_original(model, pieces):
     text = "".join(pieces)
     found = Corrector([model], margin=-5.0).correct(text)

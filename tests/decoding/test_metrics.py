@@ -8,16 +8,7 @@ from hypothesis import strategies as st
 
 from discotext.decoding import ErrorCounts, Network
 from discotext.decoding.metrics import bootstrap_ratio, count_errors, count_least_errors, matched_pairs
-from tests.decoding.small_models import networks
-
-
-def distance(one, other):
-    """The edit distance, by its definition."""
-    if not one or not other:
-        return len(one) + len(other)
-    same = distance(one[1:], other[1:]) + (one[0] != other[0])
-    return min(same, distance(one[1:], other) + 1, distance(one, other[1:]) + 1)
-
+from tests.decoding.small_models import distance, networks
 
 SHORT = st.text("abc", max_size=5)
 

@@ -16,34 +16,25 @@ from discotext.solvers import Exact
 from tests.decoding.small_models import OnlySequential, OnlyWhole, make_ngram, networks
 
 BIGRAM, TRIGRAM = make_ngram(2, seed=1), make_ngram(3)
+# Of each sum its models, and what it can do: list windows (its order), read from left to right, mix.
 SUMS = {
-    "channel only": [],
-    "unigram": [make_ngram(1)],
-    "trigram": [TRIGRAM],
-    "two n-grams": [TRIGRAM, BIGRAM],
-    "left to right": [OnlySequential(TRIGRAM)],
-    "left to right without keys": [OnlySequential(BIGRAM, keys=False)],
-    "n-gram and left to right": [BIGRAM, OnlySequential(TRIGRAM)],
-    "whole": [OnlyWhole(TRIGRAM)],
-    "n-gram and whole": [TRIGRAM, OnlyWhole(BIGRAM)],
+    "channel only": ([], (1, True, True)),
+    "unigram": ([make_ngram(1)], (1, True, True)),
+    "trigram": ([TRIGRAM], (2, True, True)),
+    "two n-grams": ([TRIGRAM, BIGRAM], (2, True, True)),
+    "left to right": ([OnlySequential(TRIGRAM)], (None, True, False)),
+    "left to right without keys": ([OnlySequential(BIGRAM, keys=False)], (None, True, False)),
+    "n-gram and left to right": ([BIGRAM, OnlySequential(TRIGRAM)], (None, True, False)),
+    "whole": ([OnlyWhole(TRIGRAM)], (None, False, False)),
+    "n-gram and whole": ([TRIGRAM, OnlyWhole(BIGRAM)], (None, False, False)),
 }
-# What each sum can do: list windows (its order), read from left to right, mix.
-ABILITIES = {
-    "channel only": (1, True, True),
-    "unigram": (1, True, True),
-    "trigram": (2, True, True),
-    "two n-grams": (2, True, True),
-    "left to right": (None, True, False),
-    "left to right without keys": (None, True, False),
-    "n-gram and left to right": (None, True, False),
-    "whole": (None, False, False),
-    "n-gram and whole": (None, False, False),
-}
+MODELS = {name: models for name, (models, _) in SUMS.items()}
+ABILITIES = {name: abilities for name, (_, abilities) in SUMS.items()}
 every_sum = pytest.mark.parametrize("name", SUMS)
 
 
 def build(name, listed, budgets=None, penalty=0.3):
-    models = SUMS[name]
+    models = MODELS[name]
     batch = make_batch(listed, [len(one) for one in listed] if budgets is None else budgets)
     return batch, make_oracle(listed, batch, models, [1.0, 0.4][: len(models)], penalty)
 
@@ -55,7 +46,7 @@ def score_by_hand(name, network, choice):
     path = network.path(choice)
     total = sum(one.score for _, one in path) - 0.3 * sum(len(one.word.split()) for _, one in path)
     sentence = network.tokens(choice)
-    return total + sum(w * float(m.score([sentence])[0]) for w, m in zip([1.0, 0.4], SUMS[name], strict=False))
+    return total + sum(w * float(m.score([sentence])[0]) for w, m in zip([1.0, 0.4], MODELS[name], strict=False))
 
 
 def choices_of(network):

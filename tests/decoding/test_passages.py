@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext import solve
@@ -35,7 +35,6 @@ DOCUMENTS = [
 
 
 @given(st.integers(1, 4), st.data())
-@settings(max_examples=40, deadline=None)
 def test_the_gain_of_a_change_is_the_difference_of_whole_sentences(order, data):
     model = train_kneser_ney(SENTENCES[:10], order=order, least=1)
     word = st.sampled_from(["the", "dog", "film", "zebra", "a"])
@@ -53,11 +52,11 @@ def test_the_gain_of_a_change_is_the_difference_of_whole_sentences(order, data):
 
 
 SPECIAL = """siTer siter2 well-siter realy/siter siter.py www.siter.org me@siter.org http://siter.com/realy
-siter_realy siter(realy) x=siter #siter SITER"""
+siter_realy siter(realy) x=siter #siter SITER rea\u00adly realy\u00ad \u00adrealy rea\u200bly realy\u2060"""
 
 
 @pytest.mark.parametrize("text", [*SPECIAL.split(), "C:\\siter", "`a siter`"])
-def test_addresses_code_capitals_and_numbers_are_left_alone(text, corrector):
+def test_addresses_code_capitals_numbers_and_words_with_invisible_characters_are_left_alone(text, corrector):
     whole = f"my sister said {text} to the dog"
     protected = find_protected(split(whole))
     assert (any(protected[:3] + protected[-3:]), all(protected[3:-3])) == (False, True)
@@ -89,12 +88,6 @@ def test_code_is_left_alone_in_whole_texts_and_in_their_lines(document, correcto
 @pytest.mark.parametrize("sign", ["'", "’", "ʼ"])
 def test_a_correction_has_the_apostrophe_of_the_original(sign, corrector):
     assert corrector.correct(f"my siter{sign}s letter was good").text == f"my sister{sign}s letter was good"
-
-
-@pytest.mark.parametrize("word", ["rea\u00adly", "realy\u00ad", "\u00adrealy", "rea\u200bly", "realy\u2060"])
-def test_words_with_invisible_characters_are_left_alone(word, corrector):
-    text = f"the dog was {word} funny"
-    assert corrector.correct(text).text == text
 
 
 def test_long_sentences_are_cut_and_corrected_as_short_ones_are(corrector):

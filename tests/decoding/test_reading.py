@@ -81,6 +81,7 @@ def test_a_bad_line_is_named_with_its_values(tmp_path, line, values):
         (b'{"positions": [["a\0"]]}', "line 1: .*NUL byte"),
         (b'{"positions": [["\xff"]]}', "byte 18"),
         (b"plain text\n", "'plain text'"),
+        (b"VERSION=1.0\nN=4 L=4\n", "lattice"),
     ],
 )
 def test_what_is_no_file_of_networks_is_refused(tmp_path, content, value):
@@ -103,10 +104,3 @@ def test_an_n_best_list_is_a_choice_among_its_texts(tmp_path):
     assert words_of(network) == [["a film", "the film", "a firm"]]
     assert [network.text((i,)) for i in range(3)] == ["a film", "the film", "a firm"]
     assert rescore_list("1", [("a", -2.0), ("a", -1.0)]).positions[0][0].score == -1.0
-
-
-def test_the_shared_lists_are_read(shared_data):
-    file = shared_data / "decode" / "nbest" / "dstc10.jsonl"
-    if not file.exists():
-        pytest.skip("there are no n-best lists among the data")
-    assert len(list(read_networks(file))) == 672

@@ -1,32 +1,23 @@
 """Candidates for words: the index, the channel's features, and tables of confusions."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext.decoding.channel import WEIGHTS, align, are_variants, describe_edits, sound_out
 from discotext.decoding.speller import Speller, WordIndex, read_confusions
 from discotext.models.arpa import read_arpa
+from tests.decoding.small_models import distance
 
 LETTERS = st.text(alphabet="abc", min_size=1, max_size=9)
 
 
-def distance(a: str, b: str) -> int:
-    """The edit distance with exchanged neighbours, by its definition; slow."""
-    if not a or not b:
-        return len(a) + len(b)
-    found = [distance(a[1:], b) + 1, distance(a, b[1:]) + 1, distance(a[1:], b[1:]) + (a[0] != b[0])]
-    if len(a) > 1 and len(b) > 1 and a[0] == b[1] and a[1] == b[0]:
-        found.append(distance(a[2:], b[2:]) + 1)
-    return min(found)
-
-
 @given(st.lists(LETTERS, max_size=12, unique=True), LETTERS, st.integers(1, 2))
-@settings(max_examples=60, deadline=None)
 def test_the_index_finds_what_a_comparison_with_every_word_finds(words, query, most):
     short = [word for word in words if len(word) <= 6]  # the slow definition would take long
     index = WordIndex(short)
-    expected = {(word, distance(query[:6], word)) for word in short if 0 < distance(query[:6], word) <= most}
+    edits = {word: distance(query[:6], word, swaps=True) for word in short}
+    expected = {(word, count) for word, count in edits.items() if 0 < count <= most}
     assert {(index.words[number], edits) for number, edits in index.find(query[:6], most)} == expected
 
 
@@ -45,9 +36,8 @@ def test_words_of_any_length_and_no_words():
 
 
 @given(LETTERS.filter(lambda one: len(one) < 7), LETTERS.filter(lambda one: len(one) < 7))
-@settings(max_examples=60, deadline=None)
 def test_an_alignment_has_as_many_edits_as_the_distance(typed, meant):
-    assert len(align(typed, meant)) == distance(typed, meant)
+    assert len(align(typed, meant)) == distance(typed, meant, swaps=True)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +94,8 @@ def test_confusion_tables_are_read_in_both_forms(tmp_path):
     ("line", "value"),
     [
         ("teh the", "'teh the'"),
-        ("a\tb\tc\td", "4 fields"),
-        ("a\tb\tmany", "'many'"),
+        ("a\tb\tc\td", "c.*d'"),
+        ("a\tb\tmany", "many'"),
         ("a\tb\t-1", "-1"),
         ("a\tb\tnan", "nan"),
     ],

@@ -4,13 +4,12 @@ import importlib.util
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 
-from discotext.cli import cli  # noqa: E402
 from discotext.models.model import SequentialModel, Token, make_sentence  # noqa: E402
 from discotext.models.registry import load_language_model  # noqa: E402
+from tests.models.reading import read_word_by_word  # noqa: E402
 from tests.tiny_models import byte_pairs, word_pieces  # noqa: E402
 
 WORDS = "the a dog cat film was good bad really funny and saw".split()
@@ -57,14 +56,8 @@ def model(request) -> SequentialModel:
 
 
 def test_going_left_to_right_gives_the_score_of_the_sentence(model):
-    sentences = [make_sentence(words) for words in SENTENCES]
-    expected = model.score(sentences)
-    for sentence, score in zip(sentences, expected, strict=True):
-        states, total = model.start(2), np.zeros(2)
-        for token in sentence:
-            states, gains = model.extend(states, np.array([1, 0]), [token, token])
-            total += gains
-        assert total + model.finish(states) == pytest.approx([score, score], abs=1e-3)
+    for words, score in zip(SENTENCES, model.score(list(map(make_sentence, SENTENCES))), strict=True):
+        assert read_word_by_word(model, words) == pytest.approx([score, score], abs=1e-3)
 
 
 def test_prefixes_that_part_from_a_common_beginning(model):
@@ -85,11 +78,13 @@ def test_prefixes_that_part_from_a_common_beginning(model):
     assert found == pytest.approx(expected, abs=1e-3)
 
 
-def test_a_score_does_not_depend_on_the_other_sentences(model):
+def test_a_score_does_not_depend_on_the_other_sentences(model, masked):
     sentences = [make_sentence(words) for words in SENTENCES]
-    alone = [model.score([sentence])[0] for sentence in sentences]
-    assert model.score(sentences) == pytest.approx(alone, abs=1e-3)
-    assert model.score([]).shape == (0,)
+    for one in (model, masked[2]):
+        alone = [one.score([sentence])[0] for sentence in sentences]
+        assert one.score(sentences) == pytest.approx(alone, abs=1e-3)
+        assert one.score([]).shape == (0,)
+        assert one.knows("dogs")
     states, gains = model.extend(model.start(2), np.zeros(0, dtype=np.int64), [])
     assert gains.shape == model.finish(states).shape == (0,)
 
@@ -136,19 +131,9 @@ def test_the_pseudo_likelihood_is_the_sum_over_masked_words(masked):
     hook = network.get_output_embeddings().register_forward_hook(lambda _, given, out: rows.append(out.shape))
     assert model.score([make_sentence(words)])[0] == pytest.approx(expected, abs=1e-4)
     hook.remove()
+    assert not model.knows("zebra")
     # The head predicts only what is masked: five pieces, dogs being two.
     assert [tuple(shape) for shape in rows] == [(5, len(tokeniser))]
-
-
-def test_masked_scores_do_not_depend_on_the_batch(masked):
-    *_, model = masked
-    sentences = [make_sentence(words) for words in SENTENCES]
-    alone = [model.score([sentence])[0] for sentence in sentences]
-    assert model.score(sentences) == pytest.approx(alone, abs=1e-4)
-    assert model.score([]).shape == (0,)
-    assert model.knows("dogs")
-    assert not model.knows("zebra")
-    assert not isinstance(model, SequentialModel)
 
 
 # --- both
@@ -181,13 +166,6 @@ def test_models_are_loaded_by_name(tmp_path, masked):
     loaded = load_language_model(f"hf:{tmp_path / 'causal'}")
     assert loaded.score(sentence) == pytest.approx(causal.score(sentence), abs=1e-4)
     assert load_language_model(f"masked:{tmp_path / 'masked'}").knows("dog")
-    (tmp_path / "nets.jsonl").write_text('{"id": "1", "positions": [["the"], ["dog", "cat"]]}')
-    for name in ("hf:causal", "masked:masked"):
-        kind, folder = name.split(":")
-        given = [str(tmp_path / "nets.jsonl"), "--lm", f"{kind}:{tmp_path / folder}", "--solver", "disco"]
-        result = CliRunner().invoke(cli, ["decode", *given])
-        assert result.exit_code == 1
-        assert "n-gram" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -195,19 +173,14 @@ def test_models_are_loaded_by_name(tmp_path, masked):
     [
         ("hf:", "names no model"),
         ("hf:/nowhere/at/all", "there is no folder"),
-        ("hf:./nowhere.gguf", "there is no file"),
+        ("hf:./nowhere.gguf", "there is no folder or .gguf file"),
+        ("hf:{}", "cannot be loaded as a causal language model"),  # a folder without a model
     ],
 )
-def test_what_cannot_be_loaded_is_named(name, message):
+def test_what_cannot_be_loaded_is_named(name, message, tmp_path):
     pytest.importorskip("transformers", reason="needs transformers")
     with pytest.raises(ValueError, match=message):
-        load_language_model(name)
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path):
-    pytest.importorskip("transformers", reason="needs transformers")
-    with pytest.raises(ValueError, match="cannot be loaded as a causal language model"):
-        load_language_model(f"hf:{tmp_path}")
+        load_language_model(name.format(tmp_path))
 
 
 @pytest.mark.slow
@@ -219,8 +192,4 @@ def test_smollm2_prefers_right_words():
     right, wrong = (make_sentence(text.split()) for text in ("My sister went home .", "My siter went home ."))
     better, worse = model.score([right, wrong])
     assert better > worse
-    states, total = model.start(1), 0.0
-    for token in right:
-        states, gains = model.extend(states, np.array([0]), [token])
-        total += gains[0]
-    assert total + model.finish(states)[0] == pytest.approx(better, abs=0.01)
+    assert read_word_by_word(model, [token.word for token in right])[0] == pytest.approx(better, abs=0.01)

@@ -21,6 +21,7 @@ from discotext.models.ngram import BackoffModel
 from discotext.models.registry import KenLMModel, load_language_model
 from discotext.text.sentences import find_sentences, read_sentences
 from discotext.text.words import split
+from tests.models.reading import read_word_by_word
 
 LETTERS = "abcdefg"
 
@@ -56,16 +57,14 @@ def textbook(sentences: list[list[str]], order: int, words: set[str], prune: lis
         counts[n] = Counter({gram: raw[n][gram] if gram[0] == "<s>" else len(before[gram]) for gram in raw[n]})
     del counts[1][("<s>",)]
     vocabulary = [*words, "<unk>", "</s>"]
-    discounts = []
-    for n in range(1, order + 1):
-        n1, n2, n3, n4 = (sum(count == k for count in counts[n].values()) for k in (1, 2, 3, 4))
-        if min(n1, n2, n3) == 0:
-            discounts.append(FALLBACK)
-            continue
-        y = n1 / (n1 + 2 * n2)
-        found = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
-        good = all(0 <= value <= k for k, value in enumerate(found, start=1))
-        discounts.append(found if good else FALLBACK)
+    discounts = [FALLBACK] * order
+    for n in range(order):
+        n1, n2, n3, n4 = (sum(count == k for count in counts[n + 1].values()) for k in (1, 2, 3, 4))
+        if min(n1, n2, n3):
+            y = n1 / (n1 + 2 * n2)
+            found = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
+            if all(0 <= value <= k for k, value in enumerate(found, start=1)):
+                discounts[n] = found
 
     def p(context: tuple[str, ...], word: str) -> float:
         n = len(context) + 1
@@ -101,21 +100,15 @@ def test_kneser_ney_agrees_with_the_textbook(order, prune):
             assert math.exp(found) == pytest.approx(p(context, word), rel=1e-5, abs=1e-9)
 
 
-def everything_after(model: BackoffModel, context: np.ndarray) -> float:
-    words = np.array([number for number in range(len(model.words)) if number != model.begin])
-    return float(np.exp(model.log_probs(np.repeat(context[None], len(words), axis=0), words)).sum())
-
-
 @given(st.lists(st.lists(st.sampled_from(LETTERS), max_size=6), min_size=1, max_size=12), st.integers(1, 5), st.data())
 def test_probabilities_sum_to_one_whatever_was_read(text, order, data):
     prune = sorted(data.draw(st.lists(st.integers(0, 2), min_size=1, max_size=3)))
     model = train_kneser_ney(text, order=order, prune=prune, least=data.draw(st.integers(1, 3)))
     assert model.order <= order
-    for _ in range(3):
-        context = data.draw(
-            st.lists(st.integers(0, len(model.words) - 1), min_size=model.order - 1, max_size=model.order - 1)
-        )
-        assert everything_after(model, np.array(context, dtype=np.int64)) == pytest.approx(1, abs=1e-5)
+    words = np.array([number for number in range(len(model.words)) if number != model.begin])
+    context = [data.draw(st.integers(0, len(model.words) - 1)) for _ in range(model.order - 1)]
+    after = np.array([context] * len(words), dtype=np.int64).reshape(len(words), -1)
+    assert np.exp(model.log_probs(after, words)).sum() == pytest.approx(1, abs=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -125,11 +118,7 @@ def model() -> BackoffModel:
 
 def test_going_left_to_right_gives_the_score_of_the_sentence(model):
     for words in [["a", "b", "c"], [], ["a"], ["zz", "", "b", ""]]:
-        states, total = model.start(2), np.zeros(2)
-        for token in make_sentence(words):
-            states, gains = model.extend(states, np.array([1, 0]), [token, token])
-            total += gains
-        total += model.finish(states)
+        total = read_word_by_word(model, words)
         assert total == pytest.approx(model.score([make_sentence(words)] * 2))
         # A skipped word is not in the sequence.
         assert total == pytest.approx(model.score_words([[word for word in words if word]] * 2))
@@ -212,15 +201,9 @@ def test_kenlm_reads_the_same_numbers_as_ours_whole_and_from_left_to_right(tmp_p
     assert not theirs.knows("zebra")
     listed = [*make_text(9, 30), ["zz", "a", "zz"]]
     assert theirs.score(list(map(make_sentence, listed))) == pytest.approx(model.score_words(listed), abs=1e-3)
-    tokens = [make_sentence(["a", "B", "", "zebra"]), make_sentence(["c", "", "d", "e"])]
-    assert theirs.score(tokens) == pytest.approx(model.score(tokens), abs=1e-3)
-    states, total = theirs.start(1), np.zeros(2)
-    parents = np.zeros(2, dtype=np.int64)
-    for step in zip(*tokens, strict=True):
-        states, gains = theirs.extend(states, parents, step)
-        total, parents = total + gains, np.arange(2)
-    assert total + theirs.finish(states) == pytest.approx(model.score(tokens), abs=1e-3)
-    assert theirs.recombine(states) is not None
+    for words in (["a", "B", "", "zebra"], ["c", "", "d", "e"]):
+        assert read_word_by_word(theirs, words) == pytest.approx(model.score([make_sentence(words)] * 2), abs=1e-3)
+    assert theirs.recombine(theirs.start(1)) is not None
     (tmp_path / "model.bin").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
     with pytest.raises(ValueError, match="cannot be read as a KenLM file"):
         load_language_model(tmp_path / "model.bin")
@@ -235,7 +218,7 @@ def test_a_damaged_file_of_our_own_is_refused(tmp_path, model):
         with pytest.raises(ValueError, match="damaged or incomplete"):
             load_language_model(path)
     np.savez(tmp_path / "other.npz", words=np.arange(3))
-    with pytest.raises(ValueError, match="holds words; expected a language model"):
+    with pytest.raises(ValueError, match="expected a language model"):
         load_language_model(tmp_path / "other.npz")
     loop = model.links.copy()
     loop[5] = 7

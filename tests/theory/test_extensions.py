@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext.theory import (
@@ -18,13 +18,13 @@ from discotext.theory import (
     multilinear,
     subsets,
 )
+from tests.theory.test_set_functions import from_table
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def random_function(rng, n):
-    values = rng.normal(size=2**n)
-    return SetFunction(n, lambda members: float(values[sum(1 << element for element in members)]))
+    return from_table(rng.normal(size=2**n))
 
 
 def random_submodular(rng, n):
@@ -37,7 +37,6 @@ def corner(members, n):
     return [float(element in members) for element in range(n)]
 
 
-@settings(max_examples=80, deadline=None)
 @given(SEEDS, st.integers(0, 5), st.booleans())
 def test_the_extensions_are_expectations_by_enumeration_and_f_at_every_vertex(seed, n, vertex):
     rng = np.random.default_rng(seed)
@@ -52,7 +51,6 @@ def test_the_extensions_are_expectations_by_enumeration_and_f_at_every_vertex(se
     assert lovasz(f, x) == pytest.approx(expected)
 
 
-@settings(max_examples=60, deadline=None)
 @given(SEEDS)
 def test_the_extensions_of_a_submodular_function_are_convex_and_concave_along_growing_directions(seed):
     rng = np.random.default_rng(seed)
@@ -64,7 +62,6 @@ def test_the_extensions_of_a_submodular_function_are_convex_and_concave_along_gr
     assert lovasz(f, x) <= multilinear(f, x) + 1e-12  # the convex closure lies below every expectation
 
 
-@settings(max_examples=60, deadline=None)
 @given(SEEDS)
 def test_a_witness_against_submodularity_is_a_pair_against_convexity(seed):
     f = random_function(np.random.default_rng(seed), 4)

@@ -91,7 +91,7 @@ def test_the_ready_matroids_keep_the_axioms(system):
     assert check_extensible(system, 1)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(FAMILIES, st.booleans())
 def test_the_matroid_check_agrees_with_the_definition(tops, whole):
     system = closed(4, tops) if whole else Family(4, frozenset(tops))
@@ -107,7 +107,7 @@ def test_the_matroid_check_agrees_with_the_definition(tops, whole):
         assert not any(system.independent(w.smaller | {e}) for e in w.larger - w.smaller)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(FAMILIES, st.integers(0, 3))
 def test_the_extensible_check_agrees_with_the_definition(tops, p):
     system = closed(4, tops)
@@ -151,7 +151,6 @@ def test_the_independent_sets_of_the_changes_are_the_feasible_choices():
     assert len(independent) == problem.feasible_choices == len(feasible)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 4), max_size=6), st.integers(0, 2**32 - 1))
 def test_elements_pairs_sets_and_choices_map_back_and_forth(counts, seed):
     system = Changes(Problem(tuple(counts), len(counts)))

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discotext.core.arrays import segment_sum
@@ -19,7 +19,7 @@ def layout_of(*counts):
 
 
 def random_layout(rng, positions=4, candidates=5):
-    return layout_of(*rng.integers(1, candidates + 1, size=int(rng.integers(1, positions + 1))).tolist())
+    return layout_of(*rng.integers(1, candidates + 1, size=rng.integers(1, positions + 1)).tolist())
 
 
 def test_the_bound_is_the_formula_of_the_theorem():
@@ -143,7 +143,6 @@ def test_the_theorem_holds_with_balls_in_place_of_spheres(seed):
         assert values[iteration - 1] - best <= proximal_bound(layout, step, iteration)[0]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_for_eq_8_the_gradient_in_beta_vanishes_at_every_one_hot_beta(seed, p):
     rng = np.random.default_rng(seed)
@@ -159,16 +158,6 @@ def test_for_eq_8_the_gradient_in_beta_vanishes_at_every_one_hot_beta(seed, p):
 
     direction = rng.normal(size=layout.candidates)
     assert abs(cost(beta + 1e-6 * direction) - cost(beta - 1e-6 * direction)) / 2e-6 < 1e-6
-
-
-def test_for_eq_8_convexity_would_make_every_choice_a_minimiser():
-    # Stationary at both one-hot points, with different costs: f cannot be convex, so the theorem does not apply to it.
-    layout, slopes = layout_of(2), np.array([0.0, -1.0])
-    costs = [slopes @ to_alpha(beta, layout) for beta in (np.array([1.0, 0.0]), np.array([0.0, 1.0]))]
-    assert costs == [0.0, -1.0]
-    assert (pull_back(np.array([1.0, 0.0]), np.array([1.0, 0.0]), slopes, layout) == 0).all()
-    middle = np.array([0.5, 0.5])
-    assert np.abs(pull_back(middle, to_alpha(middle, layout), slopes, layout)).min() > 0.1
 
 
 def quadratic(rng, size):

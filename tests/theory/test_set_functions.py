@@ -38,7 +38,6 @@ def test_the_table_is_indexed_by_bits():
     assert tabulate(SetFunction(0, lambda members: 7.0)).tolist() == [7.0]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_coverage_is_the_weight_of_the_union(seed):
     rng = np.random.default_rng(seed)
@@ -76,7 +75,7 @@ def submodular_by_definition(f):
     return all(f.gain(e, a) >= f.gain(e, b) for a, b in chains(f.n) for e in f.ground if e not in b)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TABLES)
 def test_the_checks_agree_with_the_definitions(values):
     f = from_table(values)
@@ -120,8 +119,9 @@ def test_sampling_does_not_refute_what_is_true_and_depends_on_the_seed_only():
     assert is_submodular(f, samples=300, seed=2)
     assert is_monotone(f, samples=300, seed=2)
     g = SetFunction(25, lambda members: float(len(members) ** 2 + (3 in members)))
-    assert is_submodular(g, samples=20, seed=4) == is_submodular(g, samples=20, seed=4)
-    assert is_submodular(g, samples=20, seed=4).witness != is_submodular(g, samples=20, seed=5).witness
+    first, again, other = (is_submodular(g, samples=20, seed=seed) for seed in (4, 4, 5))
+    assert first == again
+    assert first.witness != other.witness
 
 
 def test_rounding_is_forgiven_at_any_scale_and_real_violations_are_not():
@@ -147,26 +147,25 @@ def test_degenerate_ground_sets_and_the_number_of_checks():
         assert is_monotone(f).holds == (n == 0)
 
 
-def ratio_by_definition(f):
-    ratios = [
-        sum(f.gain(e, held) for e in added) / (f(held | added) - f(held))
-        for held in subsets(f.ground)
-        for added in subsets(set(f.ground) - held)
-        if f(held | added) > f(held)
-    ]
-    return min(ratios, default=1.0)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_the_ratio_agrees_with_its_definition_and_is_1_exactly_for_submodular_functions(seed):
     rng = np.random.default_rng(seed)
     f = monotone_table(rng, 4)
-    assert submodularity_ratio(f) == pytest.approx(ratio_by_definition(f))
+    for inside, size in ((None, None), ([0, 1], 2), (None, 1)):
+        ratios = [
+            sum(f.gain(e, held) for e in added) / (f(held | added) - f(held))
+            for held in subsets(f.ground if inside is None else inside)
+            for added in subsets(set(f.ground) - held)
+            if f(held | added) > f(held) and len(added) <= (size or 4)
+        ]
+        assert submodularity_ratio(f, inside=inside, size=size) == pytest.approx(min(ratios))
     assert submodularity_ratio(f) < 1
     assert not is_submodular(f)
-    covered = coverage([np.flatnonzero(rng.random(6) < 0.5).tolist() for _ in range(5)])
-    assert submodularity_ratio(covered) == pytest.approx(1.0)
-    assert submodularity_ratio(modular(rng.random(5).tolist())) == pytest.approx(1.0)
+    for g in (
+        coverage([np.flatnonzero(rng.random(6) < 0.5).tolist() for _ in range(5)]),
+        modular(rng.random(5).tolist()),
+    ):
+        assert submodularity_ratio(g) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -177,13 +176,6 @@ def test_greedy_keeps_the_bound_of_das_and_kempe_without_submodularity(seed):
     ratio = submodularity_ratio(f, inside=chain.sets[-1], size=size)
     best = max(f(members) for members in combinations(range(6), size))
     assert chain.gain >= (1 - np.exp(-ratio)) * (best - f([])) - 1e-12
-
-
-def test_a_restricted_ratio_is_at_least_the_full_one():
-    f = monotone_table(np.random.default_rng(7), 5)
-    full = submodularity_ratio(f)
-    assert full < submodularity_ratio(f, inside=[0, 1], size=2) <= 1
-    assert submodularity_ratio(f, size=1) == 1.0
 
 
 @pytest.mark.parametrize("seed", range(20))

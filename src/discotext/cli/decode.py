@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from discotext.decoding.metrics import ErrorRates
     from discotext.decoding.network import Network
 
-MARK = "\ufeff"  # a byte order mark, which some programs write before a text
 AT_ONCE = 256  # networks that are held in memory
 SECONDS_PER_SAVE = 5.0  # after which it is noted how far a result goes
 # Options that are for one source alone.
@@ -39,13 +39,16 @@ ONLY_FOR = {
     **dict.fromkeys(("margin", "diff", "confusions"), "spelling"),
     **dict.fromkeys(("word_penalty", "solver", "nbest"), "networks"),
 }
+spelling_option, score_option, search_option, output_option = (
+    partial(option, section=name) for name in ("Spelling", "Score", "Search", "Output")
+)
 
 
 @click.command(cls=GroupedCommand)
 @argument(
     "input",
-    "A file of networks: JSON lines with positions or n-best lists, or an HTK lattice (SLF); a folder of lattices "
-    "(.slf, .lat); or - for standard input. With --source spelling: a text, a file of plain text, or -.",
+    "A file of networks, JSON lines with positions or n-best lists, or - for standard input. With --source spelling: "
+    "a text, a file of plain text, or -.",
 )
 @option(
     "--source",
@@ -54,87 +57,72 @@ ONLY_FOR = {
     default="networks",
     help="Where the alternatives come from: a file of networks, or words that are spelt alike.",
 )
-@option(
+@spelling_option(
     "--confusions",
-    section="Spelling",
     multiple=True,
     type=EXISTING_FILE,
     metavar="FILE",
     help="Your own table of mistakes: `wrong<TAB>right[<TAB>count]` or `wrong->right, right` on each line. Repeatable.",
 )
-@option(
+@spelling_option(
     "--margin",
-    section="Spelling",
     type=Number(),
     metavar="M",
     default=2.2,
     help="How much better a change must be, in natural logarithms: more means fewer and safer changes.",
 )
-@option("--diff", section="Spelling", is_flag=True, help="Show only changed lines, as [-old-]{+new+}.")
-@option(
+@spelling_option("--diff", is_flag=True, help="Show only changed lines, as [-old-]{+new+}.")
+@score_option(
     "--lm",
     "models",
-    section="Score",
     multiple=True,
     metavar="LM",
     help="A language model: a file written by `discotext train-lm`, an ARPA or KenLM file, "
     "hf:NAME_OR_FOLDER (Hugging Face, causal), masked:NAME_OR_FOLDER or smollm2. Repeatable.",
 )
-@option(
+@score_option(
     "--weight",
     "weights",
-    section="Score",
     multiple=True,
     type=Number(),
     metavar="W",
     show_default="1",
     help="Weight of a language model. Repeatable, in the order of --lm.",
 )
-@option(
+@score_option(
     "--word-penalty",
-    section="Score",
     type=Number(),
     metavar="P",
     default=0.0,
     help="What every word costs, so that longer texts are not preferred; below 0, what it earns.",
 )
-@option(
+@search_option(
     "--budget",
-    section="Search",
     type=Number(0, 1, min_open=True),
     metavar="SHARE",
     show_default="all",
     help="Share of the positions that may change, above 0 and at most 1.",
 )
-@option(
-    "--words",
-    section="Search",
-    type=Count(0),
-    metavar="N",
-    help="Number of positions that may change, instead of --budget.",
-)
-@option(
+@search_option("--words", type=Count(0), metavar="N", help="Number of positions that may change, instead of --budget.")
+@search_option(
     "--solver",
-    section="Search",
     default="auto",
     metavar="NAME",
     shell_complete=lambda ctx, param, incomplete: complete_names(("auto", *SEQUENCE_SOLVERS, *SOLVERS), incomplete),
     help=f"Search method: auto, {join_names((*SEQUENCE_SOLVERS, *SOLVERS))}. auto is viterbi for n-gram models, "
     "prefix-beam for others that read from left to right, else greedy.",
 )
-@option("--nbest", section="Search", type=Count(1), metavar="N", default=1, help="How many texts to return.")
+@search_option("--nbest", type=Count(1), metavar="N", default=1, help="How many texts to return.")
 @seed_option("Search")
-@option(
+@output_option(
     "--truth",
-    section="Output",
     type=EXISTING_FILE,
     metavar="FILE",
     help="The right texts, one on each line or as JSON lines with `text`: prints word and character error rates, "
     "with 95 % intervals and a matched-pairs test.",
 )
-@option(
+@output_option(
     "--out",
-    section="Output",
     type=OUTPUT_FILE,
     metavar="FILE",
     help="Write the results to a file, networks as JSON lines; interrupted, the same command resumes.",
@@ -153,7 +141,7 @@ def command(input: str, as_json: bool, **options: Any) -> None:
 
     \b
     Examples:
-      discotext decode lattices.jsonl --lm news.lm --json
+      discotext decode networks.jsonl --lm news.lm --json
       discotext decode nbest.jsonl --lm news.lm --weight 0.5 --truth t.txt
       discotext decode big.jsonl --lm news.lm --out decoded.jsonl
       discotext decode "I recieve alot" --source spelling --lm news.lm
@@ -173,13 +161,10 @@ def check_options(given: str, as_json: bool, options: dict[str, Any]) -> None:
             raise click.UsageError(
                 f"{one.opts[0]} is for {ONLY_FOR[str(one.name)]}; leave it out with --source {source}"
             )
-    weights, models = len(options["weights"]), len(options["models"])
+    weights, models, limits = len(options["weights"]), len(options["models"]), (options["budget"], options["words"])
     for wrong, message in (
         (not given, "the input is empty; name a file, - for standard input or, with --source spelling, give a text"),
-        (
-            options["budget"] is not None and options["words"] is not None,
-            "--budget and --words are two ways to say the same; give one of them",
-        ),
+        (None not in limits, "--budget and --words are two ways to say the same; give one of them"),
         (weights not in (0, models), f"{weights} times --weight, but {models} times --lm; give one for each, or none"),
         (
             source == "spelling" and not models,
@@ -313,9 +298,8 @@ class DecodeNetworks:
         lines = [*(f"{count:,} searched by {name}" for name, count in self.solvers.items()), f"{done}{failed}{already}"]
         if counts["unknown"]:
             share = percent(counts["unknown"] / counts["words"])
-            lines.append(
-                f"{counts['unknown']:,} of {counts['words']:,} words ({share}) are unknown to a language model"
-            )
+            words = f"{counts['unknown']:,} of {counts['words']:,} words"
+            lines.append(f"{words} ({share}) are unknown to a language model")
         return lines
 
 
@@ -329,17 +313,13 @@ class CorrectText(DecodeNetworks):
         from discotext.decoding.speller import read_confusions
         from discotext.models.registry import load_language_model
 
-        options, lines = self.options, self._read_lines()
-        first = next(lines, "")
-        self.mark = MARK if first.startswith(MARK) else ""  # written back before the first line
-        self.lines = chain([first.removeprefix(MARK)] if first else [], lines)
+        options = self.options
+        self.lines = self._read_lines()
         self.corrector = Corrector(
             [load_language_model(name) for name in options["models"]],
             options["weights"] or None,
             read_confusions(options["confusions"]),
-            margin=options["margin"],
-            budget=options["budget"],
-            words=options["words"],
+            **{name: options[name] for name in ("margin", "budget", "words")},
         )
 
     def read(self, skip: int) -> Iterator[tuple[Corrected, None]]:
@@ -356,10 +336,12 @@ class CorrectText(DecodeNetworks):
     def _read_lines(self) -> Iterator[str]:
         from discotext.data.files import read_file, read_lines
 
+        # A byte order mark, which some programs write before a text, stays before it.
+        keep = not (self.as_json or self.options["truth"])
         if self.given == "-":
-            return read_lines(sys.stdin.buffer, "standard input", keep_mark=True)
+            return read_lines(sys.stdin.buffer, "standard input", keep)
         if find_size(self.given) is not None:
-            return read_file(self.given, keep_mark=True)
+            return read_file(self.given, keep)
         if " " not in self.given and Path(self.given).suffix:
             # One word without spaces that ends like a file is a file that is not there.
             raise FileNotFoundError(
@@ -372,7 +354,7 @@ class CorrectText(DecodeNetworks):
             return json.dumps(found.as_json(str(number)), ensure_ascii=False) + "\n"
         if self.options["diff"]:
             return f"{number}: {found.show_changes().rstrip()}\n" if found.changes else ""
-        return (self.mark if number == 1 else "") + str(found.text)
+        return str(found.text)
 
     def summarise(self, seconds: float, already: str) -> list[str]:
         words, changes = self.counts["words"], self.counts["changes"]

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from discotext.decoding.corrector import Corrector as Corrector
     from discotext.decoding.decode import Decoded as Decoded
     from discotext.decoding.decode import Decoder as Decoder
-    from discotext.decoding.lattice import Edge as Edge
-    from discotext.decoding.lattice import make_network as make_network
     from discotext.decoding.metrics import ErrorCounts as ErrorCounts
     from discotext.decoding.metrics import ErrorRates as ErrorRates
     from discotext.decoding.network import Alternative as Alternative
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "corrector": ["Corrected", "Corrector"],
     "decode": ["Decoded", "Decoder"],
-    "lattice": ["Edge", "make_network"],
     "metrics": ["ErrorCounts", "ErrorRates"],
     "network": ["Alternative", "Network", "NetworkError", "make_batch"],
     "oracle": ["make_oracle"],

@@ -10,28 +10,23 @@ one more term, whose weight is 1 here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 
-ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+# Pairs of letters that are next to each other on a keyboard.
+NEIGHBOURS = frozenset(
+    frozenset((letter, other))
+    for row, below in pairwise(("qwertyuiop", "asdfghjkl", "zxcvbnm", ""))
+    for place, letter in enumerate(row)
+    for other in row[place + 1 : place + 2] + below[max(place - 1, 0) : place + 1]
+)
 VOWELS = frozenset("aeiouy")
 ALIKE = frozenset(frozenset(pair) for pair in "ck cs sz fv dt bp gj iy mn kq uw wv gk cq xs ei ea ao ou ae io".split())
 SUFFIXES = frozenset(["s", "es", "d", "ed", "ing", "er", "r", "ly", "n", "'s", "s'", "y"])
 LONGEST = 48  # letters of a word that is compared
-
-
-@cache
-def find_neighbours() -> frozenset[frozenset[str]]:
-    """Pairs of letters that are next to each other on a keyboard."""
-    found = set()
-    for number, row in enumerate(ROWS):
-        for place, letter in enumerate(row):
-            near = row[place + 1 : place + 2]
-            if number + 1 < len(ROWS):
-                near += ROWS[number + 1][max(place - 1, 0) : place + 1]
-            found |= {frozenset((letter, other)) for other in near}
-    return frozenset(found)
 
 
 def align(typed: str, meant: str) -> list[tuple[str, int, int]]:
@@ -50,11 +45,9 @@ def align(typed: str, meant: str) -> list[tuple[str, int, int]]:
             if not i or not j:
                 line[j] = i + j
                 continue
-            best = above[j - 1] + (typed[i - 1] != meant[j - 1])
-            best = min(best, above[j] + 1, line[j - 1] + 1)
-            if i > 1 and j > 1 and typed[i - 1] == meant[j - 2] and typed[i - 2] == meant[j - 1]:
-                best = min(best, cost[i - 2][j - 2] + 1)
-            line[j] = best
+            line[j] = min(above[j - 1] + (typed[i - 1] != meant[j - 1]), above[j] + 1, line[j - 1] + 1)
+            if i > 1 and j > 1 and typed[i - 2 : i] == meant[j - 2 : j][::-1]:
+                line[j] = min(line[j], cost[i - 2][j - 2] + 1)
     found, i, j = [], rows, columns
     while i or j:
         here = cost[i][j]
@@ -81,28 +74,23 @@ def describe_edits(typed: str, meant: str) -> dict[str, float]:
     >>> describe_edits("untill", "until")
     {'edits': 1.0, 'extra-double': 1.0, 'sounds': 1.0}
     """
+    spaces = {"spaces": 1.0} if " " in meant else {}
     if typed.replace("'", "") == meant.replace("'", "").replace(" ", ""):
-        return {"spaces" if " " in meant else "apostrophe": 1.0}
+        return spaces or {"apostrophe": 1.0}
     edits = align(typed[:LONGEST], meant[:LONGEST])
-    found = {"edits": float(len(edits))}
-
-    def add(name: str) -> None:
-        found[name] = found.get(name, 0.0) + 1.0
-
+    names = []
     for kind, i, j in edits:
         if kind == "swap":
-            add("swap")
-        elif kind == "extra":
-            add("extra-double" if _doubles(typed, i) else "extra-vowel" if typed[i] in VOWELS else "extra")
-        elif kind == "missing":
-            add("missing-double" if _doubles(meant, j) else "missing-vowel" if meant[j] in VOWELS else "missing")
-        else:
+            names.append(kind)
+        elif kind == "replace":
             pair = frozenset((typed[i], meant[j]))
-            if pair in ALIKE:
-                add("alike")
-            if pair in find_neighbours():
-                add("keyboard")
-            add("vowel" if pair <= VOWELS else "replace")
+            names += ["alike"] * (pair in ALIKE) + ["keyboard"] * (pair in NEIGHBOURS)
+            names.append("vowel" if pair <= VOWELS else kind)
+        else:
+            word, at = (typed, i) if kind == "extra" else (meant, j)
+            doubled = word[at] in word[max(at - 1, 0) : at] + word[at + 1 : at + 2]
+            names.append(f"{kind}-double" if doubled else f"{kind}-vowel" if word[at] in VOWELS else kind)
+    found = {"edits": float(len(edits))} | {name: float(count) for name, count in Counter(names).items()} | spaces
     if typed[:1] != meant[:1]:
         found["first"] = 1.0
     if len(edits) > 1:
@@ -111,8 +99,6 @@ def describe_edits(typed: str, meant: str) -> dict[str, float]:
         found["inflected"] = 1.0
     if len(typed) <= 4:
         found["short"] = float(len(edits)) * (5 - len(typed))
-    if " " in meant:
-        found["spaces"] = 1.0
     if sound_out(typed) == sound_out(meant):
         found["sounds"] = 1.0
     return found
@@ -157,11 +143,6 @@ def sound_out(word: str) -> str:
     for pattern, sound in SOUNDS:
         word = pattern.sub(sound, word)
     return word
-
-
-def _doubles(word: str, place: int) -> bool:
-    """Whether a letter stands beside the same letter."""
-    return word[place] in (word[place - 1 : place] if place else "", word[place + 1 : place + 2])
 
 
 def is_inflected(typed: str, meant: str) -> bool:

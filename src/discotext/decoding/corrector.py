@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,14 +44,8 @@ class Correction:
 
     def as_json(self) -> dict[str, Any]:
         """The change as JSON can hold it."""
-        return {
-            "start": self.start,
-            "end": self.end,
-            "old": self.old,
-            "new": self.new,
-            "margin": round(self.margin, 4),
-            "alternatives": [{"word": word, "score": round(score, 4)} for word, score in self.alternatives],
-        }
+        shown = [{"word": word, "score": round(score, 4)} for word, score in self.alternatives]
+        return asdict(self) | {"margin": round(self.margin, 4), "alternatives": shown}
 
 
 @dataclass(frozen=True)
@@ -151,18 +145,17 @@ class Corrector:
 
         blocks: If the texts are the lines of one document, with their ends, what finds its blocks of code.
         """
-        group: list[Words] = []
-        code: list[list[Span]] = []
+        group: list[tuple[Words, Sequence[Span]]] = []
         for text in texts:
-            group.append(split(text))
-            code.append((CodeBlocks() if blocks is None else blocks).read(text))
-            if sum(map(len, group)) >= WORDS_AT_ONCE:
-                yield from self._correct_group(group, code)
-                group, code = [], []
-        yield from self._correct_group(group, code)
+            group.append((split(text), (blocks or CodeBlocks()).read(text)))
+            if sum(len(words) for words, _ in group) >= WORDS_AT_ONCE:
+                yield from self._correct_group(group)
+                group = []
+        yield from self._correct_group(group)
 
-    def _correct_group(self, texts: Sequence[Words], code: Sequence[Sequence[Span]]) -> Iterator[Corrected]:
-        passages = make_passages(texts, self.speller, self.margin, blocks=code)
+    def _correct_group(self, group: Sequence[tuple[Words, Sequence[Span]]]) -> Iterator[Corrected]:
+        texts = [words for words, _ in group]
+        passages = make_passages(texts, self.speller, self.margin, blocks=[code for _, code in group])
         networks = [passage.network for passage in passages]
         batch = make_batch(networks, [self._find_budget(passage) for passage in passages])
         oracle = make_oracle(networks, batch, self.models, self.weights)
@@ -172,8 +165,7 @@ class Corrector:
         for passage, solution in zip(passages, found, strict=True):
             solutions[passage.text].append(solution)
         for number, text in enumerate(texts):
-            original, made = str(text), sorted(changes[number], key=lambda one: one.start)
-            mine = solutions[number]
+            original, made, mine = str(text), sorted(changes[number], key=lambda one: one.start), solutions[number]
             yield Corrected(
                 original,
                 replace_spans(original, [(one.start, one.end, one.new) for one in made]),
@@ -186,9 +178,8 @@ class Corrector:
 
     def _find_budget(self, passage: Passage) -> int:
         words, positions = passage.words[-1] - passage.words[0], len(passage.network)
-        if self.words is not None:
-            return min(self.words, positions)
-        return positions if self.budget is None else min(compute_budget(words, self.budget), positions)
+        most = positions if self.words is None else self.words
+        return min(most if self.budget is None else compute_budget(words, self.budget), positions)
 
 
 def list_corrections(
@@ -199,22 +190,18 @@ def list_corrections(
     found: dict[int, list[Correction]] = defaultdict(list)
     if not places:
         return found
-    # Every other candidate of a changed position in its place, all in one call.
-    owners, rows = [], []
-    for number, position in places:
-        for candidate in range(len(passages[number].network.positions[position])):
-            row = np.zeros(oracle.batch.n_max, dtype=np.int32)
-            row[: len(solutions[number].choice)] = solutions[number].choice
-            row[position] = candidate
-            owners.append(number)
-            rows.append(row)
-    scores, at = oracle.score(np.array(owners), np.stack(rows)), 0
+    # Every candidate of a changed position in its place, all in one call.
+    counts = [passages[number].network.counts[position] for number, position in places]
+    owners = np.repeat([number for number, _ in places], counts)
+    rows = np.zeros((len(owners), oracle.batch.n_max), dtype=np.int32)
+    for (number, position), own in zip(places, np.split(rows, np.cumsum(counts)[:-1]), strict=True):
+        own[:, : len(solutions[number].choice)] = solutions[number].choice
+        own[:, position] = np.arange(len(own))
+    scores = np.split(oracle.score(owners, rows), np.cumsum(counts)[:-1])
     spans = {passage.text: texts[passage.text].spans() for passage in passages}
-    for number, position in places:
+    for (number, position), gaps in zip(places, scores, strict=True):
         passage, chosen = passages[number], int(solutions[number].choice[position])
-        alternatives = passage.network.positions[position]
-        gaps = scores[at : at + len(alternatives)] - scores[at + chosen]
-        at += len(alternatives)
+        alternatives, gaps = passage.network.positions[position], gaps - gaps[chosen]
         start = spans[passage.text][passage.words[position]][0]
         end = spans[passage.text][passage.words[position + 1] - 1][1]
         others = [(one.word, float(gaps[n])) for n, one in enumerate(alternatives) if n not in (0, chosen)]

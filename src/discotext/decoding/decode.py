@@ -194,7 +194,7 @@ class Decoder:
         check_needs(batch, oracle, solver)
         # Different choices may give the same text, so that more of them are listed.
         recording = Recording(oracle, batch, 2 * self.nbest)
-        lists: Sequence[NBest | None] = [None] * len(ready)
+        lists: list[NBest] = [[] for _ in ready]
         try:
             solutions = solve(batch, oracle if self.nbest == 1 else recording, solver, seed=self.seed)
             # The list of a solver that goes along the text is exact; any other's is what it came across.
@@ -209,9 +209,7 @@ class Decoder:
             if len(ready) > 1:
                 return [self._search([one])[0] for one in ready]
             return [self._report_failure(networks[0], repr(solver), f"{type(error).__name__}: {error}")]
-        choices = [tuple(solution.choice.tolist()) for solution in solutions]
-        parts = self._find_parts(networks, choices, [solution.error is None for solution in solutions])
-        rows = zip(networks, choices, solutions, lists, parts, strict=True)
+        rows = zip(networks, solutions, lists, self._find_parts(networks, solutions), strict=True)
         return [self._report(*row, repr(solver)) for row in rows]
 
     def pick_solver(self, oracle: NetworkOracle, batch: Batch) -> Solver:
@@ -235,18 +233,13 @@ class Decoder:
             raise ValueError(f"{error}, {' or '.join(PATH_SOLVERS)}") from None
 
     def _report(
-        self,
-        network: Network,
-        choice: Sequence[int],
-        solution: Solution,
-        nbest: NBest | None,
-        parts: dict[str, float],
-        solver: str,
+        self, network: Network, solution: Solution, nbest: NBest, parts: dict[str, float], solver: str
     ) -> Decoded:
         if solution.error is not None:
             return self._report_failure(network, solver, solution.error)
+        choice = solution.choice.tolist()
         tokens, texts = network.tokens(choice), {network.text(choice): solution.score}
-        for other, score in zip(nbest.choices.tolist(), nbest.scores.tolist(), strict=True) if nbest else ():
+        for other, score in nbest:
             if network.is_consistent(other):
                 texts.setdefault(network.text(other), score)
         return Decoded(
@@ -269,13 +262,11 @@ class Decoder:
         nothing = math.nan, math.nan, Status.FAILED, (), (ScoredText(text, math.nan),), dict[str, float]()
         return Decoded(network.id, text, text, words, 0, *nothing, solver, error)
 
-    def _find_parts(
-        self, networks: Sequence[Network], choices: Sequence[Sequence[int]], fine: Sequence[bool]
-    ) -> list[dict[str, float]]:
+    def _find_parts(self, networks: Sequence[Network], solutions: Sequence[Solution]) -> list[dict[str, float]]:
         """The parts of scores, by name: the channel, each language model, and the word penalty if there is one."""
-        pairs = list(zip(networks, choices, strict=True))
-        tokens = [network.tokens(choice) if ok else [] for (network, choice), ok in zip(pairs, fine, strict=True)]
-        paths = [network.path(choice) for network, choice in pairs]
+        pairs = list(zip(networks, solutions, strict=True))
+        tokens = [network.tokens(one.choice.tolist()) if one.error is None else [] for network, one in pairs]
+        paths = [network.path(one.choice.tolist()) for network, one in pairs]
         parts = {"channel": [sum(one.score for _, one in path if one.score > -math.inf) for path in paths]}
         for number, model in enumerate(self.loaded):
             weight = 1.0 if self.weights is None else self.weights[number]

@@ -6,11 +6,9 @@ the best guess of the recogniser. Choosing another one is a change. (A network o
 network, or a sausage.)
 
 An alternative may be empty, which skips its position, or a phrase of several words. It may also *span* several
-positions, which it then covers: what stands there is not used, and its choice is 0. That makes a network of a word
-graph, without loss. The nodes of the graph in topological order are the boundaries of the positions, and an edge from
-node u to node v is an alternative at position u that spans v − u positions. At each node the edge of the graph's best
-path comes first; so the choice that changes nothing is the best path, and the number of changes is the number of edges
-that are not the first of their node.
+positions, which it then covers: what stands there is not used, and its choice is 0. So a network can be a word graph:
+the nodes of the graph in topological order are the boundaries of the positions, and an edge from node u to node v is an
+alternative at position u that spans v − u positions.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from discotext.models.model import LanguageModel, NGramModel, SequentialModel, T
 
 TABLES = 1_000_000  # windows of all positions of one network at most, for an oracle that lists them
 FORBIDDEN = -1e4  # what −inf is in a mixture, where zero times infinity would be nothing
-LETTERS = "abcdefghijklmnopqrstuvwxy"
 SKIPPED = Token("", "")
 
 
@@ -52,15 +51,9 @@ class NGramReader:
         """
         contexts, gains = states[parents], np.zeros(len(parents))
         for words in np.where(wanted[:, None], self.ids[places], -1).T:
-            there = np.flatnonzero(words >= 0)
-            gains[there] += self.model.log_probs(contexts[there], words[there])
-            contexts = self.push(contexts, words)
+            contexts, found = self.model.append(contexts, words)
+            gains += found
         return contexts, gains
-
-    def push(self, contexts: Ints, words: Ints) -> Ints:
-        """Contexts with one more word each; −1 stands for none."""
-        pushed = np.concatenate([contexts, words[:, None]], axis=1)[:, 1:]
-        return np.where((words >= 0)[:, None], pushed, contexts)
 
     def finish(self, states: Ints, rows: Ints) -> Floats:
         """The log-probability that the text ends after some of the states."""
@@ -242,13 +235,13 @@ class RelaxedNetworkOracle(NetworkOracle):
         scores, gradient = np.zeros(len(alpha)), np.zeros(alpha.shape)
         for position, table in enumerate(self._tabulate(problem)):
             first = position + 1 - table.ndim
-            held = weights[first : position + 1]
-            for place in range(table.ndim):
-                others = [one for at, one in enumerate(held) if at != place]
-                found = np.einsum(spell(table.ndim, place), table, *others, optimize=True)
-                at = first + place
+            rows = table.ndim  # the number of their axis
+            for at in range(first, position + 1):
+                others = [(weights[i], [rows, i - first]) for i in range(first, position + 1) if i != at]
+                operands: list[Any] = [table, range(rows), *chain.from_iterable(others)]
+                found = np.einsum(*operands, [rows, at - first] if others else [at - first], optimize=True)
                 gradient[:, ends[at] - counts[at] : ends[at]] += found
-            scores += (held[-1] * found).sum(axis=1)
+            scores += (weights[position] * found).sum(axis=1)
         return scores, gradient
 
     def _tabulate(self, problem: int) -> list[Floats]:
@@ -271,24 +264,12 @@ class RelaxedNetworkOracle(NetworkOracle):
         for number, reader in self.ngrams.items():
             contexts = reader.model.start(len(here))
             for words in (column for places in before for column in reader.ids[places].T):
-                contexts = reader.push(contexts, words)
+                contexts = reader.model.push(contexts, words)
             contexts, gains = reader.read(contexts, rows, here, everywhere, everywhere)
             if position + 1 == self.batch.sizes[problem]:
                 gains += reader.finish(contexts, rows)
             total += self.weights[number] * gains
         return np.asarray(np.maximum(total, FORBIDDEN).reshape(shape))
-
-
-@lru_cache(maxsize=64)
-def spell(axes: int, kept: int) -> str:
-    """How einsum contracts a tensor with the weights of all its axes but one; rows are the letter z.
-
-    >>> spell(3, 1)
-    'abc,za,zc->zb'
-    """
-    letters = LETTERS[:axes]
-    others = "".join(f",z{letter}" for letter in letters if letter != letters[kept])
-    return f"{letters}{others}->{'z' if others else ''}{letters[kept]}"
 
 
 def make_oracle(
@@ -334,15 +315,9 @@ def find_reach(networks: Sequence[Network], models: Sequence[LanguageModel]) -> 
     order = max((model.order for model in models if isinstance(model, NGramModel)), default=1)
     furthest = 1
     for network in networks:
-        words = [min(len(one.word.split()) for one in row) for row in network.positions]
-        first, seen = 0, 0  # the positions from `first` up to the one before `last` hold at least `seen` words
-        # At the end of the text, its end is read too, after the last position.
-        for last in range(len(words)):
-            furthest = max(furthest, last - first + 1)
-            seen += words[last]
-            while first < last + 1 and seen - words[first] >= order - 1:
-                seen -= words[first]
-                first += 1
-        if words:
-            furthest = max(furthest, len(words) - first)
+        seen = np.cumsum([0, *(min(len(one.word.split()) for one in row) for row in network.positions)])
+        ends = np.arange(len(seen))
+        # From here on up to each end there are surely order − 1 words; after the last position the text's end is read.
+        firsts = np.minimum(np.searchsorted(seen, seen - (order - 1), side="right") - 1, ends).clip(0)
+        furthest = max(furthest, int((ends - firsts + (ends < len(network))).max()))
     return furthest

@@ -30,7 +30,7 @@ from discotext.text.words import Words, match_case
 Span = tuple[int, int]
 
 # Three or more backticks or tildes, perhaps in a quotation or a list; backticks later on the line make it inline code.
-FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:(`{3,})[^`]*|(~{3,}).*)$", re.DOTALL)
+FENCE = re.compile(r"[\ufeff \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:(`{3,})[^`]*|(~{3,}).*)$", re.DOTALL)
 INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
 
 
@@ -121,7 +121,7 @@ def find_protected(text: Words, blocks: Sequence[Span] | None = None) -> list[bo
         if ";" in gap and CUT.match(gap):
             protected[number - 1] = protected[number] = True
     for number, (start, end) in enumerate(spans):
-        if not protected[number] and not _stands_free(text, number):
+        if not protected[number]:
             piece = _find_piece(whole, start, end)
             protected[number] = bool(INSIDE.search(piece)) or any(sign in piece for sign in INVISIBLE)
     return protected
@@ -130,12 +130,6 @@ def find_protected(text: Words, blocks: Sequence[Span] | None = None) -> list[bo
 def _looks_special(word: str) -> bool:
     """Capitals where a sentence has none, digits, hyphens."""
     return word[1:] != word[1:].lower() or not re.sub("['’ʼ]", "", word).isalpha()
-
-
-def _stands_free(text: Words, number: int) -> bool:
-    """Whether white space (or an end) is on both sides, so that nothing else belongs to the word."""
-    before, after = text.gaps[number], text.gaps[number + 1]
-    return (not before or before[-1].isspace()) and (not after or after[0].isspace())
 
 
 def _find_piece(whole: str, start: int, end: int) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -61,15 +61,7 @@ class PathOracle(Oracle, Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class NBest:
-    """Different choices of one problem, best first. choices: (N, n); scores: (N,)."""
-
-    choices: Choices
-    scores: Floats
-
-    def __len__(self) -> int:
-        return len(self.scores)
+NBest = list[tuple[tuple[int, ...], float]]  # different choices of one problem with their scores, best first
 
 
 @dataclass(frozen=True)
@@ -84,67 +76,17 @@ class Rows:
         return len(self.problems)
 
 
-@dataclass
-class History:
-    """Which row continued which, and by what: at each position (R,) parents and candidates."""
-
-    batch: Batch
-    steps: list[tuple[Ints, Ints]] = field(default_factory=list)
-
-    def read(self, rows: Ints) -> Choices:
-        """(R, n_max) the choices of some of the last rows."""
-        choices = np.zeros((len(rows), self.batch.n_max), dtype=np.int32)
-        for position, (parents, candidates) in reversed(list(enumerate(self.steps))):
-            choices[:, position] = candidates[rows]
-            rows = parents[rows]
-        return choices
+Steps = list[tuple[Ints, Ints]]  # at each position (R,) the row that each row continues, and by which candidate
+Found = tuple[Ints, Rows, Steps, Bools]  # problems, their prefixes to the end, and which problems had others pruned
 
 
-@dataclass(frozen=True)
-class PathSearch:
-    """A search along some problems of a batch.
-
-    numbers: (B,) what the oracle calls the problems. counted: (B,) whether the number of changes so far matters.
-    count: How many prefixes of equal future are kept.
-    """
-
-    batch: Batch
-    oracle: PathOracle
-    numbers: Ints
-    counted: Bools
-    count: int
-
-    def find(self, problems: Ints, beam: PrefixBeam | None = None) -> tuple[Rows, History, Bools]:
-        """The prefixes that are kept to the end, and (B,) where any were left out that had a future of their own."""
-        batch, oracle = self.batch, self.oracle
-        rows = Rows(problems, np.zeros(len(problems), dtype=np.int64), np.zeros(len(problems)))
-        history, pruned = History(batch), np.zeros(len(batch), dtype=bool)
-        states, at = oracle.start(self.numbers[problems]), np.arange(len(problems))  # at: the state of each row
-        for position in range(int(batch.sizes[problems].max(initial=0))):
-            parents, candidates, used = continue_rows(batch, rows, position)
-            owners, scores = rows.problems[parents], rows.scores[parents]
-            # A text that has ended waits as it is; its rows, which have no state, differ from all others.
-            state = -1 - parents
-            going = np.flatnonzero(batch.sizes[owners] > position)
-            # Prefixes that differ in their changes alone share a state, which is extended once.
-            wide = int(candidates.max(initial=0)) + 1
-            asked, which = np.unique(at[parents[going]] * wide + candidates[going], return_inverse=True)
-            states, gains = oracle.extend(states, asked // wide, position, asked % wide)
-            scores[going] += gains[which]
-            state[going] = find_equals(oracle.recombine(states), len(asked))[which]
-            apart = np.where(self.counted[owners], used, 0)
-            kept = best_of_groups(state * (batch.n_max + 1) + apart, scores, used, self.count)
-            if beam is not None:
-                beams = owners * (batch.n_max + 1) + (apart if beam.per_change else 0)
-                kept, lost = beam.prune(beams[kept], scores[kept], kept, max(beam.width, self.count))
-                # Behind the last word there is no future: what is left out there was only worse than what was kept.
-                ended = batch.sizes[owners[lost]] <= position + 1
-                pruned[owners[lost[~ended | (not beam.per_change)]]] = True
-            history.steps.append((parents[kept], candidates[kept]))
-            rows, at = Rows(owners[kept], used[kept], scores[kept]), state[kept]
-            if not len(rows):
-                break
-        return rows, history, pruned
+def read_back(steps: Steps, rows: Ints, width: int) -> Choices:
+    """(R, width) the choices of some of the last rows."""
+    choices = np.zeros((len(rows), width), dtype=np.int32)
+    for position, (parents, candidates) in reversed(list(enumerate(steps))):
+        choices[:, position] = candidates[rows]
+        rows = parents[rows]
+    return choices
 
 
 def continue_rows(batch: Batch, rows: Rows, position: int) -> tuple[Ints, Ints, Ints]:
@@ -158,18 +100,6 @@ def continue_rows(batch: Batch, rows: Rows, position: int) -> tuple[Ints, Ints, 
     parents = np.repeat(np.arange(len(rows)), counts)
     candidates = ranges(np.zeros(len(rows), dtype=np.int64), counts)
     return parents, candidates, rows.used[parents] + (candidates > 0)
-
-
-def find_equals(keys: Ints | None, count: int) -> Ints:
-    """(R,) for each row the first that has the same key.
-
-    >>> find_equals(np.array([7, 3, 7]), 3)
-    array([0, 1, 0])
-    """
-    if keys is None:
-        return np.arange(count)
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return np.asarray(first[number])
 
 
 def best_of_groups(groups: Ints, scores: Floats, used: Ints, count: int) -> Ints:
@@ -198,12 +128,17 @@ def find_path_oracle(oracle: Oracle) -> PathOracle:
 
 
 class PathSolver(Solver):
-    """What `Viterbi` and `PrefixBeam` share. `_run` yields parts of the batch with what was found in them."""
+    """What `Viterbi` and `PrefixBeam` share."""
 
     needs: ClassVar[type] = PathOracle
 
     @abstractmethod
-    def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]: ...
+    def _run(self, batch: Batch, oracle: PathOracle, numbers: Ints, counted: Bools, count: int) -> Iterator[Found]:
+        """Parts of the batch with what is found in them.
+
+        numbers: (B,) what the oracle calls the problems. counted: (B,) whether the number of changes so far matters.
+        count: How many prefixes of equal future are kept.
+        """
 
     def refuse(self, batch: Batch, oracle: Oracle) -> None:
         if not find_path_oracle(oracle).sequential:
@@ -214,14 +149,16 @@ class PathSolver(Solver):
 
     def propose(self, batch: Batch, oracle: Wrapper, search: Search) -> Proposals:
         numbers = oracle.numbers if isinstance(oracle, Renumbered) else np.arange(len(batch))
-        for part, rows, history, pruned in self._run(self._prepare(batch, oracle, numbers, search.goal, 1)):
+        counted = is_counting_needed(batch, search.goal)
+        for part, rows, steps, pruned in self._run(batch, find_path_oracle(oracle), numbers, counted, 1):
             # With a goal the best of each number of changes counts, and otherwise the best of all.
             groups = rows.problems * (batch.n_max + 1) + (0 if search.goal is None else rows.used)
             best = best_of_groups(groups, rows.scores, rows.used, 1)
             proved = part[~pruned[part]]
             below = np.zeros(len(batch), dtype=np.int64)
             below[proved] = batch.budgets[proved] + 1
-            yield Proposal(rows.problems[best], history.read(best), rows.scores[best], proved=proved, below=below)
+            choices = read_back(steps, best, batch.n_max)
+            yield Proposal(rows.problems[best], choices, rows.scores[best], proved=proved, below=below)
 
     def find_nbest(self, batch: Batch, oracle: Oracle, count: int) -> list[NBest]:
         """The best `count` choices of each problem, all different, best first; exact where `propose` is."""
@@ -229,24 +166,68 @@ class PathSolver(Solver):
             raise ValueError(f"count is {count}; choose 1 or more")
         self.refuse(batch, oracle)
         found: list[NBest] = []
-        for part, rows, history, _ in self._run(self._prepare(batch, oracle, np.arange(len(batch)), None, count)):
+        numbers, counted = np.arange(len(batch)), is_counting_needed(batch, None)
+        for part, rows, steps, _ in self._run(batch, find_path_oracle(oracle), numbers, counted, count):
             best = best_of_groups(rows.problems, rows.scores, rows.used, count)
-            choices = history.read(best)
+            choices, scores = read_back(steps, best, batch.n_max), rows.scores[best]
             for index in part.tolist():
                 mine = rows.problems[best] == index
-                found.append(NBest(choices[mine, : batch.sizes[index]], rows.scores[best[mine]]))
+                listed = choices[mine, : batch.sizes[index]].tolist()
+                found.append(list(zip(map(tuple, listed), scores[mine].tolist(), strict=True)))
         return found
 
-    def _prepare(self, batch: Batch, oracle: Oracle, numbers: Ints, goal: float | None, count: int) -> PathSearch:
-        return PathSearch(batch, find_path_oracle(oracle), numbers, is_counting_needed(batch, goal), count)
+
+def find_paths(
+    part: Ints,
+    batch: Batch,
+    oracle: PathOracle,
+    numbers: Ints,
+    counted: Bools,
+    count: int,
+    beam: PrefixBeam | None = None,
+) -> Found:
+    """Search along some problems of a batch; the other parameters are those of `PathSolver._run`."""
+    rows = Rows(part, np.zeros(len(part), dtype=np.int64), np.zeros(len(part)))
+    steps, pruned = Steps(), np.zeros(len(batch), dtype=bool)
+    states, at = oracle.start(numbers[part]), np.arange(len(part))  # at: the state of each row
+    for position in range(int(batch.sizes[part].max(initial=0))):
+        parents, candidates, used = continue_rows(batch, rows, position)
+        owners, scores = rows.problems[parents], rows.scores[parents]
+        # A text that has ended waits as it is; its rows, which have no state, differ from all others.
+        state = -1 - parents
+        going = np.flatnonzero(batch.sizes[owners] > position)
+        # Prefixes that differ in their changes alone share a state, which is extended once.
+        wide = int(candidates.max(initial=0)) + 1
+        asked, which = np.unique(at[parents[going]] * wide + candidates[going], return_inverse=True)
+        states, gains = oracle.extend(states, asked // wide, position, asked % wide)
+        scores[going] += gains[which]
+        keys = oracle.recombine(states)
+        # Of states that have equal futures, the first stands for all.
+        _, first, equal = np.unique(
+            np.arange(len(asked)) if keys is None else keys, return_index=True, return_inverse=True
+        )
+        state[going] = first[equal][which]
+        apart = np.where(counted[owners], used, 0)
+        kept = best_of_groups(state * (batch.n_max + 1) + apart, scores, used, count)
+        if beam is not None:
+            beams = owners * (batch.n_max + 1) + (apart if beam.per_change else 0)
+            order = kept[np.lexsort((-scores[kept], beams[kept]))]
+            inside = rank_in_group(beams[order]) < max(beam.width, count)
+            kept, lost = order[inside], owners[order[~inside]]
+            # Behind the last word there is no future: what is left out there was only worse than what was kept.
+            pruned[lost[(batch.sizes[lost] > position + 1) | (not beam.per_change)]] = True
+        steps.append((parents[kept], candidates[kept]))
+        rows, at = Rows(owners[kept], used[kept], scores[kept]), state[kept]
+        if not len(rows):
+            break
+    return part, rows, steps, pruned
 
 
 @dataclass(frozen=True)
 class Viterbi(PathSolver):
     """Find the best choice by dynamic programming, and prove it.
 
-    limit: The most prefixes that one position of one problem may need (its windows of `order` candidates, times the
-        changes that are told apart); a larger problem is refused before any work.
+    limit: The most prefixes that one position of one problem may need; a larger problem is refused before any work.
 
     >>> Viterbi()
     Viterbi(limit=5000000)
@@ -269,42 +250,29 @@ class Viterbi(PathSolver):
         sizes = count_prefixes(batch, order, is_counting_needed(batch, None))
         large = np.flatnonzero(sizes > self.limit)
         if len(large):
-            first = int(large[0])
             raise ValueError(
-                f"problem {first} has up to {sizes[first]:,.0f} prefixes at one position (order {order}, budget "
-                f"{batch.budgets[first]}), more than the {self.limit:,} that Viterbi takes on; give fewer candidates, "
-                "raise Viterbi(limit=…), or choose prefix-beam"
+                f"problem {large[0]} has up to {sizes[large[0]]:,.0f} prefixes at one position, more than the "
+                f"{self.limit:,} that Viterbi takes on; give fewer candidates, or choose prefix-beam"
             )
 
-    def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]:
-        assert search.oracle.order is not None
-        sizes = count_prefixes(search.batch, search.oracle.order, search.counted) * search.count
+    def _run(self, batch: Batch, oracle: PathOracle, numbers: Ints, counted: Bools, count: int) -> Iterator[Found]:
+        assert oracle.order is not None
+        sizes = count_prefixes(batch, oracle.order, counted) * count
         totals, first = np.cumsum(sizes), 0
         while first < len(sizes):
             # As many problems as fit into memory together.
             fitting = np.searchsorted(totals, totals[first] - sizes[first] + BLOCK, side="right")
             part = np.arange(first, max(first + 1, int(fitting)))
-            yield part, *search.find(part)
+            yield find_paths(part, batch, oracle, numbers, counted, count)
             first += len(part)
 
 
 def count_prefixes(batch: Batch, order: int, counted: Bools) -> Floats:
-    """(B,) how many prefixes a problem has at its widest position, before the best of each state are chosen.
-
-    Of the windows with j changes there are as many as the elementary symmetric sum of degree j of their k_i − 1 says;
-    where changes are counted, each goes with the j … budget changes that a prefix may have used.
-    """
-    wide = max(order, 2)
-    swaps = np.maximum(batch.dense_counts - 1.0, 0.0)
-    swaps = np.concatenate([np.zeros((len(batch), wide - 1)), swaps], axis=1)
-    by_changes = np.zeros((len(batch), batch.n_max, wide + 1))
-    by_changes[:, :, 0] = 1.0
-    for column in range(wide):
-        # Written to the right first: each sum takes in one more position of the window.
-        by_changes[:, :, 1:] += by_changes[:, :, :-1] * swaps[:, column : column + batch.n_max, None]
-    numbers = np.maximum(batch.budgets[:, None] + 1 - np.arange(wide + 1), 0.0)
-    times = np.where(counted[:, None], numbers, 1.0)
-    return np.asarray((by_changes * times[:, None, :]).sum(axis=2).max(axis=1, initial=1.0))
+    """(B,) how many prefixes a problem has at most at one position, before the best of each state are chosen: the
+    choices of a window of `order` positions, times the numbers of changes where they matter."""
+    counts = np.pad(np.maximum(batch.dense_counts, 1.0), ((0, 0), (order - 1, 1)), constant_values=1.0)
+    windows = np.lib.stride_tricks.sliding_window_view(counts, order, axis=1).prod(axis=2).max(axis=1)
+    return np.asarray(windows * np.where(counted, batch.budgets + 1, 1))
 
 
 @dataclass(frozen=True)
@@ -325,16 +293,9 @@ class PrefixBeam(PathSolver):
         if self.width < 1:
             raise ValueError(f"width is {self.width}; a beam keeps at least 1 prefix, so choose 1 or more")
 
-    def _run(self, search: PathSearch) -> Iterator[tuple[Ints, Rows, History, Bools]]:
-        part = np.arange(len(search.batch))
-        if len(part):
-            yield part, *search.find(part, self)
-
-    def prune(self, beams: Ints, scores: Floats, rows: Ints, width: int) -> tuple[Ints, Ints]:
-        """The rows to keep and those to leave out. beams: (R,) which beam each is in."""
-        order = np.lexsort((-scores, beams))
-        inside = rank_in_group(beams[order]) < width
-        return rows[order[inside]], rows[order[~inside]]
+    def _run(self, batch: Batch, oracle: PathOracle, numbers: Ints, counted: Bools, count: int) -> Iterator[Found]:
+        if len(batch):
+            yield find_paths(np.arange(len(batch)), batch, oracle, numbers, counted, count, self)
 
 
 class Recording(Wrapper):
@@ -360,13 +321,9 @@ class Recording(Wrapper):
                     self._best[problem] = dict(self._rank(found))
         return reply
 
-    def _rank(self, found: dict[tuple[int, ...], float]) -> list[tuple[tuple[int, ...], float]]:
+    def _rank(self, found: dict[tuple[int, ...], float]) -> NBest:
         return heapq.nlargest(self.count, found.items(), key=lambda one: one[1])
 
     def nbest(self) -> list[NBest]:
         """The best choices met so far, one list for each problem."""
-        lists = []
-        for size, found in zip(self.batch.sizes.tolist(), map(self._rank, self._best), strict=True):
-            choices = np.array([choice for choice, _ in found], dtype=np.int32).reshape(len(found), size)
-            lists.append(NBest(choices, np.array([score for _, score in found])))
-        return lists
+        return list(map(self._rank, self._best))

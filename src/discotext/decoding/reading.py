@@ -1,4 +1,4 @@
-"""Networks from files: JSON lines, or lattices (`lattice`). Which of them it is, the beginning of a file tells.
+"""Networks from files of JSON lines.
 
     {"id": "u1", "positions": [[{"word": "a", "score": -0.1}, {"word": "the", "score": -2.3}], …], "gaps": ["", " ", …]}
     {"id": "u1", "nbest": [{"text": "a film", "score": -4.2}, …]}
@@ -9,69 +9,47 @@ are the original.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from discotext.data.files import read_lines
-from discotext.decoding.lattice import read_slf
 from discotext.decoding.network import LARGEST, Alternative, Network, NetworkError
 
 LONGEST = 32_000_000  # bytes of a line; a longer one is not a network but a file without line breaks
-LATTICES = ("*.slf", "*.lat")
 
 
 def read_networks(source: str | Path, *, watch: Callable[[int], None] | None = None) -> Iterator[Network]:
-    """The networks of a file, of a folder of lattices (.slf, .lat), or of standard input (-), one at a time.
+    """The networks of a file, or of standard input (-), one at a time.
 
     watch: Called with the bytes that were read so far. A ValueError names the file and the line of a mistake.
     """
-    path = Path(source)
-    if str(source) != "-" and path.is_dir():
-        files = sorted(file for pattern in LATTICES for file in path.glob(pattern))
-        if not files:
-            raise ValueError(f"{source} is a folder without lattices; expected files {' or '.join(LATTICES)}")
-        for file in files:
-            yield from read_networks(file)
-        return
-    number = read = 0
-
-    def count(lines: Iterator[str]) -> Iterator[str]:
-        nonlocal number, read
-        for line in lines:
-            number += 1
+    piped, read, found = str(source) == "-", 0, 0
+    name = "standard input" if piped else str(source)
+    with nullcontext(sys.stdin.buffer) if piped else open(source, "rb") as file:
+        for number, line in enumerate(read_lines(file, name, longest=LONGEST), start=1):
             read += len(line)
             if watch is not None:
                 watch(read)
-            yield line
-
-    with ExitStack() as stack:
-        stream: Any = sys.stdin.buffer if str(source) == "-" else stack.enter_context(path.open("rb"))
-        buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
-        name = "standard input" if str(source) == "-" else str(source)
-        lines = count(read_lines(buffered, name, longest=LONGEST))
-        first = buffered.peek(4096)[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
-        if not first:
-            raise ValueError(f"{name} is empty; expected networks")
-        try:
-            if first.startswith(b"{"):
-                for line in lines:
-                    if line.strip():
-                        yield parse_network(parse_json(line), str(number))
-            elif b"=" in first.split(b"\n", 1)[0] or first.startswith(b"#"):
-                yield from read_slf(lines)
-            else:
-                shown = next(lines).strip()[:40]
-                raise NetworkError(
-                    f"{shown!r} is neither JSON nor a lattice (VERSION=1.0); for plain text give --source spelling"
-                )
-        except NetworkError as error:
-            raise ValueError(f"{name}, line {number}: {error}") from None
+            if not line.strip():
+                continue
+            try:
+                if not found and line.lstrip()[0] != "{":
+                    raise NetworkError(
+                        f"{line.strip()[:40]!r} is not JSON; write the n-best lists of a lattice (HTK) as JSON lines, "
+                        "and for plain text give --source spelling"
+                    )
+                network = parse_network(parse_json(line), str(number))
+            except NetworkError as error:
+                raise ValueError(f"{name}, line {number}: {error}") from None
+            found += 1
+            yield network
+    if not found:
+        raise ValueError(f"{name} is empty; expected networks")
 
 
 def parse_json(line: str) -> Any:
@@ -80,10 +58,8 @@ def parse_json(line: str) -> Any:
         return json.loads(line)
     except json.JSONDecodeError as error:
         raise NetworkError(f"character {error.pos + 1} is not JSON ({error.msg})") from None
-    except ValueError:
-        raise NetworkError("a number has thousands of digits") from None  # Python reads no more than 4300
-    except RecursionError:
-        raise NetworkError("the JSON is nested too deeply") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or lists in lists
+        raise NetworkError(f"this JSON cannot be parsed ({error})") from None
 
 
 def parse_network(value: Any, number: str) -> Network:

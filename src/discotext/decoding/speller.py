@@ -284,22 +284,21 @@ def read_confusions(paths: Iterable[str | Path]) -> dict[str, dict[str, float]]:
 
 
 def _parse(text: str, where: str) -> list[tuple[str, str, float]]:
-    if "\t" in text:
-        fields = text.split("\t")
-        if len(fields) not in (2, 3):
-            raise ValueError(f"{where}: there are {len(fields)} fields; expected wrong, right and perhaps a count")
-        try:
-            count = float(fields[2]) if len(fields) == 3 else 1.0
-        except ValueError:
-            count = math.nan
-        if not 0 < count < math.inf:
-            raise ValueError(f"{where}: the count is {fields[2][:40]!r}; expected a number above 0")
-        pairs = [(fields[0], fields[1], count)]
-    elif "->" in text:
+    fields = text.split("\t")
+    if "->" in text and len(fields) == 1:
         wrong, _, rights = text.partition("->")
         # A last part after a comma, with several words, is a comment of codespell's.
         pairs = [(wrong, right, 1.0) for right in rights.split(",") if right.strip()]
     else:
-        raise ValueError(f"{where}: {text[:40]!r} is neither `wrong<TAB>right` nor `wrong->right`; write one of them")
+        try:
+            wrong, right, count = fields if len(fields) > 2 else (*fields, "1")
+            pairs = [(wrong, right, float(count))]
+        except ValueError:
+            pairs = []
+        if not pairs or not 0 < pairs[0][2] < math.inf:
+            raise ValueError(
+                f"{where}: {text[:40]!r}; expected `wrong<TAB>right`, perhaps with a count above 0 after another tab, "
+                "or `wrong->right`"
+            )
     tidy = [(normalise(wrong.strip().lower()), normalise(right.strip().lower()), n) for wrong, right, n in pairs]
     return [(wrong, right, n) for wrong, right, n in tidy if wrong and right and wrong != right]

@@ -131,16 +131,19 @@ class NGramModel(SequentialModel):
         return np.full((count, self.order - 1), self.begin, dtype=np.int64)
 
     def extend(self, states: Ints, parents: Ints, tokens: Sequence[Token]) -> tuple[Ints, Floats]:
-        contexts = states[parents]
         there = np.array([bool(token.word) for token in tokens], dtype=np.bool_)
-        words = self.ids([token.word for token in tokens if token.word])
-        gains = np.zeros(len(parents))
-        gains[there] = self.log_probs(contexts[there], words)
-        shifted = contexts.copy()
-        if self.order > 1:
-            shifted[there, :-1] = contexts[there, 1:]
-            shifted[there, -1] = words
-        return shifted, gains
+        return self.append(states[parents], np.where(there, self.ids([token.word for token in tokens]), -1))
+
+    def append(self, contexts: Ints, words: Ints) -> tuple[Ints, Floats]:
+        """Put a word each behind contexts, −1 for none; the new contexts, and ln p of the words (0 for none)."""
+        there, gains = np.flatnonzero(words >= 0), np.zeros(len(words))
+        gains[there] = self.log_probs(contexts[there], words[there])
+        return self.push(contexts, words), gains
+
+    def push(self, contexts: Ints, words: Ints) -> Ints:
+        """Contexts with one more word each; −1 stands for none."""
+        pushed = np.concatenate([contexts, words[:, None]], axis=1)[:, 1:]
+        return np.where((words >= 0)[:, None], pushed, contexts)
 
     def finish(self, states: Ints) -> Floats:
         return self.log_probs(states, np.full(len(states), self.end, dtype=np.int64))

@@ -159,25 +159,20 @@ class BackoffModel(NGramModel):
     @classmethod
     def read(cls, path: str | Path) -> BackoffModel:
         """Read a file written by `write`; a damaged one is refused."""
-        expected = "expected a language model written by discotext train-lm"
         try:
             with np.load(path, allow_pickle=False) as file:
-                found = {name: file[name] for name in file.files}
-                ours = {"format", "words", *NODE_ARRAYS} <= found.keys()
-                version = int(found["format"][0]) if ours else 0
+                version = int(file["format"][0])
+                packed, *arrays = (file[name] for name in ("words", *NODE_ARRAYS))
+        except (FileNotFoundError, IsADirectoryError, PermissionError):
+            raise
         except (zipfile.BadZipFile, EOFError, LookupError, ValueError, OSError, zlib.error) as error:
-            if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
-                raise
-            # NumPy takes for a pickle whatever it does not know, and says so.
-            reason = "" if type(error) is ValueError else f" ({error})"
-            raise ValueError(f"{path} is damaged or incomplete{reason}; {expected}") from None
-        if not ours:
-            raise ValueError(f"{path} holds {', '.join(list(found)[:4])}; {expected}")
+            message = f"{path} is damaged or incomplete; expected a language model written by discotext train-lm"
+            raise ValueError(message) from error
         if version > FORMAT:
             raise ValueError(f"{path} was written by a later version of discotext; update the package")
-        words = found["words"].tobytes().decode(errors="replace").split("\n")
-        keys, log_probs, backoffs, links = (found[name] for name in NODE_ARRAYS)
-        _check_arrays(str(path), words, keys, log_probs, backoffs, links)
+        words = packed.tobytes().decode(errors="replace").split("\n")
+        _check_arrays(str(path), words, *arrays)
+        keys, log_probs, backoffs, links = arrays
         return cls(words, keys, log_probs, backoffs, links, str(path))
 
 

@@ -125,12 +125,10 @@ def find_local(name: str, role: str, gguf: bool = False) -> Path | None:
     is_gguf = path.suffix == ".gguf"
     if path.is_dir() or (gguf and is_gguf and path.is_file()):
         return path
-    if path.exists():
-        raise ValueError(f"{name!r} is not a folder with {role}; name one written by save_pretrained")
-    if is_gguf or not name or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
+    if path.exists() or is_gguf or not name or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
+        file = " or .gguf file" if gguf else ""
         raise ValueError(
-            f"there is no {'file' if is_gguf else 'folder'} {name!r} with {role}; name a folder written by "
-            "save_pretrained, or a model on the hub"
+            f"there is no folder{file} {name!r} with {role}; name one written by save_pretrained, or a model on the hub"
         )
     return None
 

@@ -75,11 +75,7 @@ def greedy(f: SetFunction, system: System, *, to_the_end: bool = False) -> Chain
     check_ground(f, system)
     sets: list[Subset] = [frozenset()]
     values = [f(sets[0])]
-    while True:
-        current = sets[-1]
-        larger = [current | {e} for e in system.ground if e not in current and system.independent(current | {e})]
-        if not larger:
-            break
+    while larger := [s for s in (sets[-1] | {e} for e in system.ground if e not in sets[-1]) if system.independent(s)]:
         found = f.values(larger)
         where = int(found.argmax())
         if not to_the_end and found[where] <= values[-1]:
@@ -162,8 +158,8 @@ class Hypothesis:
         return cls(claim, Standing.VERIFIED if holds else Standing.REFUTED)
 
     def __str__(self) -> str:
-        witness = "" if self.verdict is None or self.verdict.holds else f" ({self.verdict.witness})"
-        return f"{self.claim}: {self.standing.value}{witness}"
+        witness = None if self.verdict is None else self.verdict.witness
+        return f"{self.claim}: {self.standing.value}" + ("" if witness is None else f" ({witness.sentence})")
 
 
 @dataclass(frozen=True)

@@ -69,10 +69,6 @@ class Activation:
     def __call__(self, x: Floats) -> Floats:
         return self.function(x)
 
-    @property
-    def non_decreasing(self) -> bool:
-        return self.peak is None
-
     def concave_on(self, low: float, high: float) -> bool:
         """Return whether it is concave on a whole interval.
 
@@ -158,7 +154,7 @@ def check_window_hypotheses(network: WindowNetwork, *, tolerance: float = 1e-12)
     return (
         Hypothesis.from_condition(ONE_PER_WINDOW, bool((changeable[network.windows].sum(axis=1) <= 1).all())),
         Hypothesis.from_condition(WEIGHTS_NOT_NEGATIVE, bool((network.output >= 0).all())),
-        Hypothesis.from_condition(ACTIVATION_RISES, network.activation.non_decreasing),
+        Hypothesis.from_condition(ACTIVATION_RISES, network.activation.peak is None),
         Hypothesis.from_condition(NOT_LOWERED, all(bool((word >= -tolerance).all()) for word in raised)),
         Hypothesis.from_condition(NESTED, all(are_nested(word[1:]) for word in raised)),
     )
@@ -212,7 +208,7 @@ def check_recurrent_hypotheses(unit: RecurrentUnit) -> tuple[Hypothesis, ...]:
     return (
         Hypothesis.from_condition(RECURRENCE_NOT_NEGATIVE, unit.recurrence >= 0),
         Hypothesis.from_condition(OUTPUT_NOT_NEGATIVE, unit.output >= 0),
-        Hypothesis.from_condition(ACTIVATION_RISES, unit.activation.non_decreasing),
+        Hypothesis.from_condition(ACTIVATION_RISES, unit.activation.peak is None),
         Hypothesis.from_condition(CONCAVE_WHERE_REACHED, concave),
     )
 

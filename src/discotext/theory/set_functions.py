@@ -50,9 +50,6 @@ class Witness:
     gains: tuple[float, ...]
     sentence: str
 
-    def __str__(self) -> str:
-        return self.sentence
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -77,8 +74,8 @@ class Verdict:
         return self.holds
 
     def __str__(self) -> str:
-        if not self.holds:
-            return f"{self.claim}: refuted; {self.witness}"
+        if self.witness is not None:
+            return f"{self.claim}: refuted; {self.witness.sentence}"
         if self.exhaustive:
             return f"{self.claim}: holds in all {self.checks} cases"
         return f"{self.claim}: not refuted by {self.checks} cases drawn"
