@@ -239,10 +239,12 @@ def test_a_surrogate_of_a_run_that_never_began_is_not_trusted(tmp_path):
     assert (left / "surrogate.npz").read_bytes() == own != other
 
 
-def test_a_folder_with_files_of_others_is_refused_also_one_with_a_surrogate_alone(tmp_path):
-    (tmp_path / "surrogate.npz").touch()
-    with pytest.raises(ValueError, match=str(tmp_path)):
-        run(job(), tmp_path)
+@pytest.mark.parametrize("name", ["surrogate.npz", "notes.txt"])
+def test_a_file_and_a_folder_with_files_of_others_are_refused(tmp_path, name):
+    (tmp_path / name).touch()
+    for path in (tmp_path, tmp_path / name):
+        with pytest.raises(ValueError, match=str(path)):
+            run(job(), path)
 
 
 # --- what is no ordinary file

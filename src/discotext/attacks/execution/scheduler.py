@@ -246,7 +246,9 @@ class Crew:
         scores = np.full((len(texts), len(self.job.victim.labels)), np.nan)
         for place in answered:
             scores[place] = replies[place].scores
-        return Evaluation(scores, [reply.error for reply in replies], np.array([reply.forwards for reply in replies]))
+        seconds = sum(reply.seconds for reply in replies) / max(len(replies), 1)
+        errors, forwards = [reply.error for reply in replies], np.array([reply.forwards for reply in replies])
+        return Evaluation(scores, errors, forwards, seconds)
 
     def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]:
         """The records of each unit, in their order."""
