@@ -3,12 +3,7 @@
 import copy
 import itertools
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -19,13 +14,12 @@ from discotext import Candidates
 from discotext.attacks.attack import attack, compare
 from discotext.attacks.job import Job, share_out
 from discotext.attacks.run import run
-from discotext.attacks.settings import Settings, parse_shard
+from discotext.attacks.settings import Settings
 from discotext.attacks.task import TaskRunner
 from discotext.cli import cli
 from discotext.data import Examples, load_data
-from discotext.runs.folder import read_lines, read_settings
+from discotext.runs.folder import read_lines
 from discotext.runs.merge import collect_examples, merge, write_examples
-from discotext.runs.summary import summarise
 from discotext.solvers import Exact, Greedy
 from discotext.text import Space
 from discotext.text.sources import SynonymList
@@ -122,19 +116,6 @@ def test_figures_are_what_the_records_say(result):
     assert exact.success_rate >= result.summary.solvers["greedy"].success_rate
 
 
-def test_a_mean_over_nothing_is_none():
-    row = summarise([])
-    assert row.success_rate is row.perturbation is row.optimal is None
-    json.dumps(row.as_dict(), allow_nan=False)
-
-
-def test_a_solver_that_is_not_in_the_run_is_named(result):
-    with pytest.raises(ValueError, match=r"'disco'.*greedy, exact"):
-        result.select("disco")
-    with pytest.raises(ValueError, match="'foo'"):
-        result.p_value("greedy", "foo")
-
-
 def test_solvers_have_names_of_their_own_or_given_ones():
     found = compare(scores, data(10), {"mine": "greedy", "proof": Exact()}, **SETTINGS)
     assert list(found.summary.solvers) == ["mine", "proof"]
@@ -176,35 +157,10 @@ def test_a_target_is_a_class_and_texts_of_it_are_left_alone():
 # --- the folder
 
 
-def test_an_interrupted_run_ends_with_the_same_records(tmp_path):
-    whole = compare(scores, data(), ["greedy", "exact"], out=tmp_path / "whole", **SETTINGS)
-    lines = (tmp_path / "whole" / "records.jsonl").read_bytes()
-    for cut in random.Random(0).sample(range(len(lines)), 12):
-        job = job_for(scores, data(), ["greedy", "exact"], **SETTINGS)
-        folder = tmp_path / f"cut{cut}"
-        folder.mkdir()
-        (folder / "settings.json").write_bytes((tmp_path / "whole" / "settings.json").read_bytes())
-        (folder / "records.jsonl").write_bytes(lines[:cut])
-        again = run(job, folder)
-        assert untimed(again.records) == untimed(whole.records)
-        assert untimed(read_lines(folder)) == untimed(read_lines(tmp_path / "whole"))
-
-
-def test_other_settings_into_the_same_folder_are_refused(tmp_path):
+def test_other_settings_data_or_victims_into_the_same_folder_are_refused(tmp_path):
     attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
     with pytest.raises(ValueError, match=r"seed was 0"):
         attack(scores, data(), "greedy", out=tmp_path / "r", seed=1, **SETTINGS)
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "foreign" / "notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match="not empty"):
-        attack(scores, data(), "greedy", out=tmp_path / "foreign", **SETTINGS)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="a file"):
-        attack(scores, data(), "greedy", out=tmp_path / "file", **SETTINGS)
-
-
-def test_changed_data_or_another_victim_of_the_same_name_are_refused(tmp_path):
-    attack(scores, data(), "greedy", out=tmp_path / "r", **SETTINGS)
     with pytest.raises(ValueError, match="texts was"):
         attack(scores, data(seed=1), "greedy", out=tmp_path / "r", **SETTINGS)
     with pytest.raises(ValueError, match="differently"):
@@ -237,12 +193,6 @@ def test_shards_that_do_not_fit_are_refused(tmp_path):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
     with pytest.raises(ValueError, match="nowhere"):
         merge([tmp_path / "nowhere"], tmp_path / "m")
-
-
-@pytest.mark.parametrize("shard", ["2", "0/2", "3/2", "a/b", "1/", "/1"])
-def test_a_shard_is_i_of_n(shard):
-    with pytest.raises(ValueError, match="i/n"):
-        parse_shard(shard)
 
 
 def test_augmented_data_has_every_text_once_and_the_flipped_ones_with_true_labels(tmp_path):
@@ -309,149 +259,50 @@ def test_a_victim_that_answers_by_chance_gives_no_successes_without_a_change():
         assert record.changes or record.status not in ("reached", "fewest")
 
 
-@pytest.mark.parametrize(
-    ("labels", "says"),
-    [([0, 5], "5"), ([1, 2], "2"), (["A", "B", "C"], "the label is 'A'")],
-)
-def test_labels_the_victim_does_not_have_are_refused(labels, says):
-    texts = [f"a good film {label}" for label in labels]
-    with pytest.raises(ValueError, match=says):
-        attack(scores, (texts, labels), "greedy", **SETTINGS)
-
-
 def test_texts_of_one_class_can_be_attacked_and_names_are_taken_in_order():
     assert len(attack(scores, (["a good film"], [1]), "greedy", **SETTINGS).records) == 1
     named = attack(scores, (["a bad film", "a good film"], ["negative", "positive"]), "greedy", **SETTINGS)
     assert [record.predicted == record.label for record in named.records] == [True, True]
 
 
-def test_a_solver_that_needs_gradients_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(ValueError, match=r"disco needs gradients.*greedy"):
-        attack(scores, data(), "disco", out=tmp_path / "r", surrogate="none", **SETTINGS)
-    assert not (tmp_path / "r").exists()
-
-
 @pytest.mark.parametrize(
-    ("given", "says"),
-    [({"solver": "best"}, "'best'"), ({"budget": 0}, "above 0"), ({"budget": "many"}, "many"), ({"target": 5}, "0, 1")],
+    ("given", "error", "says"),
+    [
+        ({"solver": "best"}, ValueError, "'best'"),
+        ({"solver": "disco", "surrogate": "none"}, ValueError, "disco needs gradients.*greedy"),
+        ({"solver": Greedy}, TypeError, r"pass .*Greedy\(\)"),
+        ({"solver": 3}, TypeError, r"pass .*Greedy\(\)"),
+        ({"budget": 0}, ValueError, "above 0"),
+        ({"budget": "many"}, ValueError, "many"),
+        ({"target": 5}, ValueError, "0, 1"),
+        ({"data": (["a good film"], [5])}, ValueError, "5"),
+        ({"data": (["a good film"] * 3, ["A", "B", "C"])}, ValueError, "the label is 'A'"),
+        *(({"shard": shard}, ValueError, "i/n") for shard in ("2", "0/2", "3/2", "a/b", "1/", "/1")),
+        *(({name: 3}, TypeError, f"^{name} is 3; pass ") for name in ("candidates", "out", "watch", "executor")),
+    ],
 )
-def test_wrong_settings_are_refused_in_a_sentence(given, says):
-    with pytest.raises(ValueError, match=says):
-        attack(scores, data(), **{"candidates": FINDER, **given})
+def test_wrong_arguments_are_refused_in_a_sentence_before_anything_is_written(tmp_path, given, error, says):
+    with pytest.raises(error, match=says):
+        attack(scores, **{"data": data(20), "candidates": FINDER, "out": tmp_path / "run", **given})
+    assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("given", [Greedy, 3, object()])
-def test_what_is_no_solver_is_refused_in_a_sentence(given):
-    for solvers in ([given], {"mine": given}):
-        with pytest.raises(TypeError, match=r"pass .*Greedy\(\)"):
-            compare(scores, data(20), solvers, candidates=FINDER)
-
-
-@pytest.mark.parametrize("name", ["candidates", "out", "watch", "executor"])
-def test_a_parameter_of_another_type_is_refused_in_a_sentence(name):
-    with pytest.raises(TypeError, match=f"^{name} is 3; pass "):
-        attack(scores, data(20), **{"candidates": FINDER, name: 3})
-
-
-# --- the command line
-
-VICTIM = """
-WEIGHTS = {weights}
-import time
-from dataclasses import replace
-def scores(texts):
-    time.sleep({pause})
-    worth = lambda text: sum(WEIGHTS.get(word.strip('.,!').lower(), 0.0) for word in text.split()) - 0.3
-    return [[-worth(text), worth(text)] for text in texts]
-"""
-
-
-@pytest.fixture
-def place(tmp_path):
-    (tmp_path / "victim.py").write_text(VICTIM.format(weights=WEIGHTS, pause=0.0))
-    (tmp_path / "slow.py").write_text(VICTIM.format(weights=WEIGHTS, pause=0.02))
-    texts, labels = data(200)
-    rows = (json.dumps({"text": text, "label": label}) for text, label in zip(texts, labels, strict=True))
+def test_the_command_prints_one_object_for_each_budget_with_the_promised_keys(tmp_path):
+    (tmp_path / "victim.py").write_text("def scores(texts):\n    return [[text.count('bad'), 0.5] for text in texts]\n")
+    rows = (json.dumps({"text": text, "label": label}) for text, label in zip(*data(20), strict=True))
     (tmp_path / "data.jsonl").write_text("\n".join(rows))
     (tmp_path / "lists.json").write_text(json.dumps(LISTS))
-    return tmp_path
-
-
-def discotext(place, *arguments, **more):
-    command = [sys.executable, "-m", "discotext", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=place, **more)
-
-
-ATTACK = ["py:victim.py:scores", "data.jsonl", "--synonyms", "lists.json", "--budget", "0.3"]
-
-
-def test_the_command_prints_one_object_with_the_promised_keys(place):
-    done = discotext(place, "compare", *ATTACK, "--solver", "greedy", "--solver", "left_to_right", "--json")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    command = ["compare", f"py:{tmp_path}/victim.py:scores", f"{tmp_path}/data.jsonl", "--json"]
+    command += ["--synonyms", f"{tmp_path}/lists.json", "--solver", "greedy", "--solver", "left_to_right"]
+    done = CliRunner().invoke(cli, [*command, "--budget", "0.3", "--budget", "0.5"])
+    assert done.exit_code == 0, done.stderr
+    summary, other = map(json.loads, done.stdout.splitlines())
+    assert (summary["budget"], other["budget"], summary["n"]) == (0.3, 0.5, 20)
     assert {"victim", "data", "seed", "n", "budget", "space", "solvers"} <= set(summary)
     assert list(summary["solvers"]) == ["greedy", "left-to-right"]
     keys = "original_accuracy adversarial_accuracy success_rate perturbation perturbation_all forwards backwards"
     keys += " seconds victim_seconds optimal original_accuracy_low adversarial_accuracy_high success_rate_low"
     assert set(keys.split()) <= set(summary["solvers"]["greedy"])
-    assert summary["n"] == 200
-    several = discotext(place, "attack", *ATTACK, "--budget", "0.5", "--limit", "20", "--json")
-    assert [json.loads(line)["budget"] for line in several.stdout.splitlines()] == [0.3, 0.5]
-
-
-def test_the_command_attacks_augments_and_merges(place):
-    for part in (1, 2):
-        done = discotext(place, "attack", *ATTACK, "--shard", f"{part}/2", "--out", f"s{part}")
-        assert done.returncode == 0, done.stderr
-    done = discotext(place, "merge", "s1", "s2", "--out", "whole")
-    assert done.returncode == 0, done.stderr
-    assert "200 texts" in done.stdout
-    done = discotext(place, "augment", "whole", "--out", "more.csv")
-    assert done.returncode == 0, done.stderr
-    assert (place / "more.csv").exists()
-    assert read_settings(place / "whole")["shard"] == "1/1"
-
-
-@pytest.mark.parametrize(
-    ("line", "status", "says"),
-    [
-        ("attack py:victim.py:nothing data.jsonl", 1, "nothing"),
-        ("attack py:victim.py:scores data.jsonl --budget 0.1 --words 1", 1, "both given"),
-        ("attack py:victim.py:scores data.jsonl --solver disco --surrogate none", 1, "gradients"),
-        ("attack py:victim.py:scores", 2, "Missing argument"),
-        ("compare py:victim.py:scores data.jsonl", 2, "--solver"),
-        ("merge nowhere --out m", 1, "is not a run folder"),
-        ("augment nowhere --out m.csv", 1, "is not a run folder"),
-    ],
-)
-def test_a_mistake_ends_in_one_sentence(place, monkeypatch, line, status, says):
-    monkeypatch.chdir(place)
-    done = CliRunner().invoke(cli, line.split())
-    assert done.exit_code == status
-    assert says in done.stderr
-    assert len(done.stderr.strip().splitlines()) <= 3 or status == 2
-
-
-def test_killed_at_random_moments_and_resumed_the_records_are_those_of_one_run(place):
-    solvers = ["--solver", "greedy", "--solver", "exact"]
-    command = ["compare", "py:slow.py:scores", *ATTACK[1:], *solvers, "--out", "killed"]
-    rng = random.Random(3)
-    for _ in range(2):
-        running = subprocess.Popen([sys.executable, "-m", "discotext", *command], cwd=place, stderr=subprocess.DEVNULL)
-        # At some moment before the next unit is written, or the one after that.
-        there, records = rng.randrange(1, 9_000), place / "killed" / "records.jsonl"
-        before = records.stat().st_size if records.exists() else 0
-        while running.poll() is None and not (records.exists() and records.stat().st_size > before + there):
-            time.sleep(0.01)
-        time.sleep(rng.uniform(0, 0.2))
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-    done = discotext(place, *command)
-    assert done.returncode == 0, done.stderr
-    once = discotext(place, *command[:-1], "once")
-    assert once.returncode == 0, once.stderr
-    assert untimed(read_lines(place / "killed")) == untimed(read_lines(place / "once"))
-    assert os.path.exists(place / "killed" / "summary.json")
 
 
 def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path):
@@ -503,7 +354,9 @@ def test_a_search_to_the_end_spends_its_budget_and_knows_who_flipped():
     assert sum(len(r.changes) for r in long.records) > sum(len(r.changes) for r in short.records)
 
 
-def test_a_p_value_is_of_one_budget_at_a_time():
+def test_a_p_value_is_of_solvers_of_the_run_and_of_one_budget_at_a_time(result):
+    with pytest.raises(ValueError, match=r"'foo'.*greedy, exact"):
+        result.p_value("greedy", "foo")
     settings = {key: value for key, value in SETTINGS.items() if key != "budget"}
     both = compare(scores, data(), ["greedy", "exact"], words=[1, 2], **settings)
     for budget in (None, 3):

@@ -1,9 +1,5 @@
 """What counts as a success, as a proof and as a failure: nothing that only looks like one."""
 
-import json
-import subprocess
-import sys
-import warnings
 from collections import Counter
 from functools import partial
 
@@ -14,7 +10,7 @@ import discotext as d
 from discotext.text.candidates import make_candidates
 from discotext.text.sources import SynonymList
 from discotext.victims.function import FunctionVictim
-from discotext.victims.victim import TOGETHER, evaluate
+from discotext.victims.victim import evaluate
 from discotext.victims.victim import measure_tolerance as measure
 
 FINDER = d.Candidates(SynonymList({"good": ["fine", "poor"], "bad": ["weak", "fine"]}), ())
@@ -32,7 +28,7 @@ def scores(texts):
 
 def measure_tolerance(victim, texts):
     ask = partial(evaluate, victim)
-    return measure(ask, texts, ask(texts[:TOGETHER]))
+    return measure(ask, texts, ask(texts))
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -96,24 +92,6 @@ def test_texts_without_candidates_are_warned_of_and_not_called_robust(texts, can
     assert found.summary.solvers["exact"].optimal is None
     assert found.summary.unchangeable_texts == len(texts)
     assert {record.status for record in found.records} == {"unchangeable"}
-
-
-def test_a_filter_that_refuses_nearly_everything_is_named():
-    def knows_little(texts):
-        return scores(texts)
-
-    knows_little.vocabulary = {"film", "a", "good", "bad"}
-    data = (["a good film of the best", "it is a bad film"], [1, 0])
-    with pytest.warns(UserWarning, match=r"(\d+) of \1 candidates"):
-        found = d.attack(knows_little, data, "exact", candidates=FINDER)
-    assert set(found.summary.refused) == {"unknown-to-victim"}
-    assert found.summary.solvers["exact"].optimal is None
-
-
-def test_where_enough_can_change_nobody_is_warned():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        d.attack(scores, (["a good film", "a bad film"], [1, 0]), "greedy", candidates=FINDER, words=1)
 
 
 # --- rounding
@@ -225,38 +203,3 @@ def test_words_unknown_to_a_function_are_refused_or_counted():
     row = found.summary.solvers["greedy"]
     assert (row.success_rate, row.swaps, row.unknown_swaps) == (1.0, 3, 3)
     assert any("3 of the 3 swaps" in note for note in found.notes)
-
-
-# --- the command line
-
-
-def command(tmp_path, code, *arguments):
-    (tmp_path / "mine.py").write_text(code)
-    lines = [json.dumps({"text": text, "label": int(margin(text) > 0)}) for text in TEXTS[:3]]
-    (tmp_path / "data.jsonl").write_text("\n".join(lines))
-    return subprocess.run(
-        [sys.executable, "-m", "discotext", "attack", "py:mine.py:scores", "data.jsonl", *arguments],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
-
-
-def test_a_run_in_which_most_texts_failed_ends_with_status_3(tmp_path):
-    code = """
-def scores(texts):
-    if any("film" in text for text in texts):
-        raise RuntimeError("\\x1b[31mno")
-    return [[0.0, 1.0] for _ in texts]
-scores.labels = ("0", "1")
-"""
-    done = command(tmp_path, code, "--solver", "greedy", "--json")
-    assert done.returncode == 3, done.stderr
-    assert json.loads(done.stdout)["solvers"]["greedy"]["failed"] == 2
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("discotext: the victim failed on 2 of 3 records")
-    assert "\x1b" not in done.stderr
-
-
-def test_the_table_says_how_much_can_change(tmp_path):
-    done = command(tmp_path, "def scores(texts):\n    return [[0.0, 1.0] for _ in texts]\n", "--solver", "greedy")
-    assert done.returncode == 0, done.stderr
-    assert "of the words have candidates" in done.stdout

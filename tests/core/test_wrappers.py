@@ -146,9 +146,9 @@ def test_the_forwards_of_records_are_the_texts_a_service_was_sent(monkeypatch, b
         victim = HttpVictim(service.url, batch=5)
         examples = make_examples((texts, ["pos"] * 12), names=victim.labels)
         victim.scores(["warm"])
-        # What is asked to identify the victim stands in no record.
-        job = job_for(victim, examples, [solver], budget=0.4, candidates=FINDER)
         service.texts.clear()
+        job = job_for(victim, examples, [solver], budget=0.4, candidates=FINDER)
         found = run(job)
-        assert sum(record.forwards for record in found.records) == len(service.texts)
-        assert found.summary.solvers[solver].forwards == len(service.texts)
+        asked = len(service.texts) - 2  # two are asked again to identify the victim, which stands in no record
+        assert sum(record.forwards for record in found.records) == asked
+        assert found.summary.solvers[solver].forwards == asked

@@ -90,6 +90,7 @@ def test_the_command_says_so_too(tmp_path, monkeypatch):
     line = ["attack", "py:model.py:scores", "data.csv", "--synonyms", "list.json", "--words", "1"]
     done = run(*line)
     assert "1 of 1" in done.stderr
+    assert "of the words have candidates" in done.stdout
     done = run(*line, "--without", "inflection", "--without", "phrase")
     assert done.exit_code == 0
     assert "refused" not in done.stderr

@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-import discotext
 from discotext.report.figures import describe_difference
 from discotext.runs.pairing import ALL_SOLVERS, Contingency, pair_runs
 from discotext.runs.summary import summarise_run
@@ -167,21 +166,3 @@ def test_the_command_prints_a_table_and_writes_a_page_into_the_second_folder(pai
     assert figures["p"] < 1e-4
     assert found["before"]["p"] == 1
     assert (tmp_path / "page.html").exists()
-
-
-def test_real_runs_of_two_models_are_compared(tmp_path):
-    def plain(texts):
-        return [[sum(word in text for word in ("awful", "dull", "boring")), 0.5] for text in texts]
-
-    def hardened(texts):
-        return [[1.0 if "film" in text else 0.0, 0.5] for text in texts]
-
-    data = ([f"An awful film about {what}." for what in ("mice", "men", "cars", "trees")], [0] * 4)
-    for name, model in (("a", plain), ("b", hardened)):
-        discotext.attack(model, data, words=1, out=tmp_path / name)
-    done = invoke(tmp_path / "a", tmp_path / "b", "--json")
-    assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["n"] == 4
-    assert found["solvers"]["disco"]["first"] == 0
-    assert found["before"]["first"] == found["before"]["second"] == 1

@@ -46,12 +46,10 @@ def test_keys_are_the_fields_in_their_order():
     ("key", "value", "says"),
     [
         ("words", -1, "'words' is -1, below 0"),
-        ("words", "3", "'words' is '3'"),
         ("words", True, "'words' is 'True'"),
         ("score", float("nan"), "'score' is nan"),
         ("seconds", 2**63, "'seconds' is 9223372036854775808"),
         ("tied", 1, "'tied' is '1'"),
-        ("changes", {}, "'changes' is '{}'"),
         ("changes", [3], "a change is not an object"),
         ("changes", [{"position": 0}], "there is no 'start'"),
         ("refused", {"x": -1}, "not a count"),

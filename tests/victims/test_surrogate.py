@@ -16,14 +16,13 @@ from discotext.text.space import Space
 from discotext.text.words import split
 from discotext.victims.function import FunctionVictim
 from discotext.victims.surrogate import Surrogate, borrow_gains, foresee_gains, make_lessons
-from discotext.victims.victim import TOGETHER
 from tests.conftest import needs_sklearn
 
 WORDS = ["able", "baker", "charlie", "dog", "easy", "fox", "george", "how", "item", "jig", "king", "love"]
 WEIGHTS = {word: float(np.sin(3 * number)) for number, word in enumerate(WORDS)}
 SYNONYMS = {word: [other for other in WORDS if other != word][:4] for word in WORDS}
 FINDER = Candidates(source=SynonymList(SYNONYMS), filters=())
-IDENTIFIES = 1 + TOGETHER + 2  # a function is tried once; then the first texts are asked together, and two alone
+IDENTIFIES = 1 + 64 + 2  # a function is tried once; then the first chunk is asked together, and two texts alone
 
 
 def mean_weight(texts):

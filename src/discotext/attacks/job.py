@@ -31,7 +31,7 @@ from discotext.victims.victim import Ask, Victim, evaluate
 
 Solvers = Sequence[str | Solver] | Mapping[str, str | Solver]
 LONG = 1000  # words from which on greedy search would not end in a reasonable time
-ONCE = 24  # queries that identify a victim, at most
+AGAIN = 8  # queries that identify a victim beside those of the first chunk, at most
 LEARNING = 0.2  # share of all queries that learning may take
 LEAST = 3  # queries of a text: as it is, one change, and the check
 
@@ -102,7 +102,9 @@ class Job:
 
     def task(self, unit: Unit) -> Task:
         """A unit with its texts."""
-        numbers = self.schedule.chunks[unit.chunk]
+        return self._take(unit, self.schedule.chunks[unit.chunk])
+
+    def _take(self, unit: Unit, numbers: tuple[int, ...]) -> Task:
         texts = tuple(self.examples.texts[number] for number in numbers)
         return Task(unit, numbers, texts, tuple(self.examples.labels[list(numbers)].tolist()))
 
@@ -118,7 +120,9 @@ class Job:
         if self.model.tolerance is not None:
             return self
         ask = ask or partial(evaluate, self.victim)
-        model = self.model.identify(self.examples.texts, ask)
+        # The first chunk of the whole work, so that all shards of it agree.
+        numbers = self.schedule.chunks[0] if len(self.examples) else ()
+        model = self.model.identify(self._take(Unit(0, 0, 0, 0), numbers), ask)
         examples = self.examples if self.labelled else label_by_predictions(ask, self.examples)
         return replace(self, model=model, examples=examples, labelled=True)
 
@@ -207,7 +211,9 @@ def share_out(job: Job, total: int) -> Job:
     attacks = len(job.examples) * len(job.budgets) * len(job.solvers)
     lessons = min(job.model.lessons, max(int(total * LEARNING) // (1 + VARIANTS), 1))
     taught = min(lessons, len(job.examples)) * (1 + VARIANTS) if job.learns and job.model.learnt is None else 0
-    each = (total - ONCE - job.examples.asked - taught) // max(attacks, 1)
+    # The first chunk identifies the victim. Its records count that, but they are of the first shard.
+    once = AGAIN if job.asked.part[0] == 1 else AGAIN + min(job.chunk, len(job.examples))
+    each = (total - once - job.examples.asked - taught) // max(attacks, 1)
     if each < LEAST:
         raise ValueError(
             f"{total:,} queries in all are too few for {attacks:,} attacks, which need {LEAST} each; allow more, or "

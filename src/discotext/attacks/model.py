@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discotext.attacks.schedule import Notify
+from discotext.attacks.schedule import Notify, Task
 from discotext.attacks.settings import Settings
 from discotext.core.arrays import Floats
 from discotext.core.gain_model import LearningOracle
@@ -25,7 +25,7 @@ from discotext.search.solver import Solver
 from discotext.text.space import Space
 from discotext.victims.registry import load_victim
 from discotext.victims.surrogate import LEARNT, Surrogate, borrow_gains, foresee_gains, make_lessons, read_surrogate
-from discotext.victims.victim import TOGETHER, Ask, Victim, measure_tolerance
+from discotext.victims.victim import Ask, Evaluation, Victim, measure_tolerance
 
 FIRST = 2  # texts whose scores identify a victim
 
@@ -38,8 +38,7 @@ class Model:
     surrogate: whether a victim without gradients may get gains from elsewhere. learnt: a surrogate that was learnt from
         the victim's scores. transfer: another victim instead, with gradients.
     lessons: the number of texts that a surrogate is learnt from, at most.
-    first_scores: what the victim says of the first texts, None of one on which it fails. So a run is not resumed with
-        another victim of the same name.
+    first: the numbers of the texts of the first chunk, and what the victim says of them.
     tolerance: the margin that a flipped label must have to be more than a rounding error.
     """
 
@@ -49,7 +48,7 @@ class Model:
     learnt: Surrogate | None = None
     transfer: Victim | None = None
     lessons: int = LEARNT
-    first_scores: list[list[float] | None] | None = None
+    first: tuple[tuple[int, ...], Evaluation] | None = None
     tolerance: float | None = None
 
     @classmethod
@@ -75,23 +74,32 @@ class Model:
             )
         return replace(model, transfer=transfer)
 
-    def identify(self, texts: Sequence[str], ask: Ask) -> Model:
-        """The model with what the victim says of the first texts, and the tolerance; once for all workers.
+    def identify(self, first: Task, ask: Ask) -> Model:
+        """The model with what the victim says of the texts of the first task, and the tolerance; once for all workers.
 
         A victim may also be settled by what it is asked first, as a function is whose single numbers may be
         probabilities or not: every process that uses it asks it this before anything else.
         """
-        found = ask(texts[:TOGETHER])
-        rows = [
+        found = ask(first.texts)
+        return replace(self, first=(first.numbers, found), tolerance=measure_tolerance(ask, first.texts, found))
+
+    @property
+    def first_scores(self) -> list[list[float] | None]:
+        """The scores of the first texts, None of one on which the victim fails.
+
+        By them a run that is resumed knows another victim of the same name.
+        """
+        assert self.first is not None, "identify the model first"
+        found = self.first[1]
+        return [
             [float(f"{value:.3g}") for value in row] if error is None else None
             for row, error in zip(found.scores[:FIRST], found.errors, strict=False)
         ]
-        return replace(self, first_scores=rows, tolerance=measure_tolerance(ask, texts, found))
 
     @property
     def findings(self) -> dict[str, Any]:
         """What has been found out by asking, for workers that were started before."""
-        return {"tolerance": self.tolerance, "learnt": self.learnt}
+        return {"tolerance": self.tolerance, "learnt": self.learnt, "first": self.first}
 
     def gives_gains(self, solver: Solver) -> bool:
         """Whether a surrogate or a transfer model gives a solver the gradients that it needs."""

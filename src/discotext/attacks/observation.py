@@ -60,9 +60,9 @@ class Observer:
         self._text = ""
         self.queries = 0
 
-    def begin(self, goal: float) -> None:
-        """From now on queries are those of the attack. goal: the margin of a flipped label."""
-        self._goal, self.queries = goal, 0
+    def begin(self, goal: float, queries: int) -> None:
+        """From now on queries are those of the attack; there were so many before. goal: the margin of a flip."""
+        self._goal, self.queries = goal, queries
 
     def check(self) -> None:
         """Raise CancelledError if the attack was cancelled."""

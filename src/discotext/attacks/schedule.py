@@ -106,11 +106,13 @@ class Task:
 class Reply:
     """What a worker says of one text of a question: its scores, or why there are none.
 
-    id: the text's number. forwards: calls of the model. classes_only: what the victim now declares.
+    id: the text's number. forwards: calls of the model. seconds: that they took. classes_only: what the victim now
+    declares.
     """
 
     id: int
     scores: tuple[float, ...] = ()
     error: str | None = None
     forwards: int = 1
+    seconds: float = 0.0
     classes_only: bool = False

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -96,8 +95,7 @@ class Settings:
         known = [one.name for one in fields(cls)]
         for name in changes:
             if name not in known:
-                near = get_close_matches(name, known, 1) or ["discotext.Settings, which has them all"]
-                raise TypeError(f"there is no parameter {name!r}; did you mean {near[0]}?")
+                raise TypeError(f"there is no parameter {name!r}; choose from {', '.join(known)}")
         if given is not None and not isinstance(given, Settings):
             raise TypeError(f"settings is {given!r}; pass a discotext.Settings, or its fields by keyword")
         return replace(given or cls(), **changes)

@@ -7,7 +7,6 @@ The last prediction is of the real string, and it alone decides whether an attac
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -45,7 +44,10 @@ class TaskRunner:
         tolerance = job.model.tolerance
         assert tolerance is not None, "identify the job first"
         self.job, self.tolerance, self.inside = job, tolerance, inside
-        self._numbers: tuple[int, ...] | None = None
+        assert job.model.first is not None
+        # What identified the victim is not asked again, and its records count it wherever they are made.
+        self._numbers, self._known = job.model.first
+        self._space: Space | None = None
 
     def run(self, task: Task) -> list[Record]:
         """Attack the texts of a task; a record each, in their order."""
@@ -58,8 +60,8 @@ class TaskRunner:
                 start_record(job, task, place, spaces.texts[place]),
                 tolerance=self.tolerance,
                 forwards=int(known.forwards[place]),
-                seconds=self._seconds,
-                victim_seconds=self._seconds,
+                seconds=known.seconds,
+                victim_seconds=known.seconds,
                 error=error,
                 changeable=spaces.count_changeable(place),
                 candidates=sum(len(words) - 1 for words in spaces.options[place]),
@@ -118,16 +120,13 @@ class TaskRunner:
     def _look(self, task: Task) -> None:
         """Score the texts of a task and look up their candidates, unless they are those of the last task."""
         if self._numbers != task.numbers:
-            began = time.perf_counter()
-            self._known = evaluate(self.job.victim, task.texts)
-            self._seconds = (time.perf_counter() - began) / max(len(task.texts), 1)
-            self._space, self._numbers = Space.of(task.texts, self.job.finder), task.numbers
-        else:  # what it remembers now would not be asked again
-            forwards = np.where(self.job.victim.remembers(task.texts), 0, self._known.forwards)
-            self._known = replace(self._known, forwards=forwards)
+            self._numbers, self._known = task.numbers, evaluate(self.job.victim, task.texts)
+            self._space = None
+        self._space = self._space or Space.of(task.texts, self.job.finder)
 
     def _restrict(self, budget: Budget) -> Space:
         """The search space of the last texts under a budget."""
+        assert self._space is not None, "look at the texts first"
         space = self._space.with_budgets(share=budget.share, words=budget.words)
         return space if budget.accept is None else space.restrict(float(budget.accept))
 
@@ -182,9 +181,8 @@ def write_down(
 ) -> list[Record]:
     """Write the texts that were found, ask about them as strings, and complete the records."""
     texts = [space.text(number, found.choice) for number, found in enumerate(solutions)]
-    began = time.perf_counter()
     evaluation = evaluate(job.victim, texts)
-    asking = (time.perf_counter() - began) / max(len(texts), 1)
+    asking = evaluation.seconds
     answered = np.array([error is None for error in evaluation.errors])
     margins = np.full(len(texts), np.nan)
     if answered.any():

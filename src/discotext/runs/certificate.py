@@ -202,8 +202,6 @@ def make_certificates(settings: Mapping[str, Any], records: Sequence[Record]) ->
 def find_largest(budgets: Sequence[Budget]) -> tuple[Budget, ...]:
     """Of the budgets of each level of acceptance, the largest: it answers for the others."""
     largest: dict[str | None, Budget] = {}
-    for budget in budgets:
-        known = largest.get(budget.accept)
-        if known is None or budget.value > known.value:
-            largest[budget.accept] = budget
+    for budget in sorted(budgets, key=lambda one: one.value):
+        largest[budget.accept] = budget
     return tuple(largest.values())

@@ -112,9 +112,8 @@ def describe_refusals(summary: Summary, source: str = "") -> str | None:
     total = sum(refused.values())
     if not total:
         return None
-    main = sorted(refused.items(), key=lambda pair: -pair[1])[:MOST]
-    names = [name for name, _ in main]
-    listed = ", ".join(f"{name} {count:,}" for name, count in main)
+    names = sorted(refused, key=lambda name: -refused[name])[:MOST]
+    listed = ", ".join(f"{name} {refused[name]:,}" for name in names)
     from_source = f" of the source {source}" if source else ""
     proposed = summary.candidates + total + summary.refused.get(TOO_MANY, 0)
     said = f"filters refused {total:,} of {proposed:,} candidates{from_source}: {listed}"

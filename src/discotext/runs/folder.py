@@ -240,9 +240,6 @@ def load_settings(path: str | Path) -> dict[str, Any]:
 def _check_settings(settings: dict[str, Any]) -> dict[str, bool]:
     """Whether each setting is what it must be."""
 
-    def is_text(key: str) -> bool:
-        return isinstance(settings.get(key), str)
-
     def is_whole(value: Any, least: int, limit: int) -> bool:
         return type(value) is int and least <= value < limit
 
@@ -251,7 +248,7 @@ def _check_settings(settings: dict[str, Any]) -> dict[str, bool]:
     classes = len(labels) if isinstance(labels, list) else 0
     candidates, surrogate = (settings.get(key, {}) for key in ("candidates", "surrogate"))
     return {
-        **{key: is_text(key) for key in ("version", "victim", "data")},
+        **{key: isinstance(settings.get(key), str) for key in ("version", "victim", "data")},
         "labels": classes > 0,
         "classes": isinstance(called, list) and len(called) == classes,
         "solvers": isinstance(solvers, dict) and bool(solvers),
@@ -259,7 +256,7 @@ def _check_settings(settings: dict[str, Any]) -> dict[str, bool]:
         "n": is_whole(settings.get("n"), 0, LARGEST),
         "seed": is_whole(settings.get("seed"), 0, LARGEST),
         "chunk": is_whole(settings.get("chunk"), 1, LARGEST),
-        "shard": is_text("shard") and SHARD.fullmatch(settings["shard"]) is not None,
+        "shard": SHARD.fullmatch(str(settings.get("shard"))) is not None,
         "target": settings.get("target") is None or is_whole(settings["target"], 0, classes),
         "candidates": isinstance(candidates, dict) and isinstance(candidates.get("accept"), int | float | None),
         "surrogate": isinstance(surrogate, dict) and isinstance(surrogate.get("queries"), int | None),

@@ -8,7 +8,6 @@ import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from discotext.runs.certificate import take_back
 from discotext.runs.folder import RunFolder, count_expected, load_settings, read_all, read_run
@@ -24,39 +23,29 @@ def merge(parts: Sequence[str | Path], out: str | Path) -> list[Summary]:
     if not parts:
         raise ValueError("there is nothing to merge; give the folders of the shards")
     runs = [read_run(path, empty=True) for path in parts]
-    settings = runs[0].settings
-    first, count = _without_shard(settings), int(settings["shard"].split("/")[1])
-    shards: dict[int, str] = {}
+    whole = {**runs[0].settings, "shard": "1/1"}
     for path, run in zip(parts, runs, strict=True):
-        other = _without_shard(run.settings)
-        differ = sorted(key for key in {*first, *other} if first.get(key) != other.get(key))
+        other = {**run.settings, "shard": "1/1"}
+        differ = sorted(key for key in {*whole, *other} if whole.get(key) != other.get(key))
         if differ:
             raise ValueError(f"{path} is of another job than {parts[0]}: {differ[0]} differs; merge shards of one job")
-        number, of = map(int, run.settings["shard"].split("/"))
-        if number in shards:
-            raise ValueError(f"{path} is shard {number}/{of}, and so is {shards[number]}; give each once")
-        if number > of or of != count:
-            raise ValueError(f"{path} is shard {number}/{of}, but {parts[0]} is one of {count}; give shards of one job")
-        shards[number] = str(path)
-    # Counted up, for a damaged folder may say that it is one of a thousand million.
-    missing = next((number for number in range(1, count + 1) if number not in shards), None)
-    if missing is not None:
-        raise ValueError(f"shard {missing}/{count} is missing; give all {count}")
+    shards = [run.settings["shard"] for run in runs]
+    count = shards[0].rpartition("/")[2]
+    if set(shards) != {f"{number}/{count}" for number in range(1, len(runs) + 1)} or len(runs) != int(count):
+        raise ValueError(
+            f"{', '.join(map(str, parts))} are the shards {', '.join(shards)}; give each from 1/{count} to "
+            f"{count}/{count} once"
+        )
     for path, run in zip(parts, runs, strict=True):
         if len(run.records) != run.expected:
             there = f"{len(run.records):,} of {run.expected:,} records"
             raise ValueError(f"{path} has {there}; run the shards to their end first")
     records = take_back(sorted((record for run in runs for record in run.records), key=lambda one: one.unit))
-    whole = {**settings, "shard": "1/1"}
     with RunFolder(out, whole) as folder:
         folder.write_all(records)
         found = summarise_run(whole, records)
         folder.finish(found)
     return found
-
-
-def _without_shard(settings: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key != "shard"}
 
 
 def collect_examples(path: str | Path) -> tuple[Rows, Rows]:

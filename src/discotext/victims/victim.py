@@ -6,8 +6,9 @@ out. A wrapper (`WrappedVictim`) passes that value on whole.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Container, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +269,7 @@ def check_distinct(names: Sequence[str], owner: str) -> None:
             )
 
 
-TOGETHER, ALONE = 16, 2  # texts that are scored in one batch, and those of them that are scored again alone
+ALONE = 2  # texts of a batch that are scored again alone
 SAFETY_FACTOR = 4  # times the largest difference seen, since two texts do not show the largest there is
 # Relative to the size of the scores. Scores in single precision can be recognised: rounding to it does not change them.
 SINGLE, DOUBLE = 1e-6, 1e-9
@@ -280,16 +281,23 @@ class Evaluation:
     """The scores of N texts.
 
     scores: (N, C), NaN for a text on which the victim failed. errors: for each text why it failed, or None.
-    forwards: (N,) the calls of the model that each text took.
+    forwards: (N,) the calls of the model that each text took. seconds: that each took on average.
     """
 
     scores: Floats
     errors: list[str | None]
     forwards: Ints
+    seconds: float = 0.0
 
 
 def evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
     """Score texts. A text on which the victim fails gets an error instead of scores."""
+    began = time.perf_counter()
+    found = _evaluate(victim, texts)
+    return replace(found, seconds=(time.perf_counter() - began) / max(len(texts), 1))
+
+
+def _evaluate(victim: Victim, texts: Sequence[str]) -> Evaluation:
     forwards = np.ones(len(texts), dtype=np.int64)
     has_memory = victim.capabilities.has_memory
     if has_memory:

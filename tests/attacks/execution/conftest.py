@@ -27,7 +27,7 @@ VICTIM = """
     HERE = Path(__file__).parent
 
     def scores(texts):
-        if len(texts) not in (1, 2, 16):  # a task, and none of the first looks at it
+        if len(texts) not in (1, 8):  # a search, and no question before it
             (HERE / f"at_work_{os.getpid()}").touch()
             while (HERE / "lonely").exists() and len(list(HERE.glob("at_work_*"))) < 2:
                 time.sleep(0.05)

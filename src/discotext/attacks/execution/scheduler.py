@@ -246,7 +246,9 @@ class Crew:
         scores = np.full((len(texts), len(self.job.victim.labels)), np.nan)
         for place in answered:
             scores[place] = replies[place].scores
-        return Evaluation(scores, [reply.error for reply in replies], np.array([reply.forwards for reply in replies]))
+        seconds = sum(reply.seconds for reply in replies) / max(len(replies), 1)
+        errors, forwards = [reply.error for reply in replies], np.array([reply.forwards for reply in replies])
+        return Evaluation(scores, errors, forwards, seconds)
 
     def run(self, job: Job, units: Sequence[Unit]) -> Iterator[list[Record]]:
         """The records of each unit, in their order."""
@@ -303,7 +305,8 @@ class Crew:
                     slot.settled, self.failed_starts = True, 0
                 elif assignment is not None:
                     queue.finish(assignment, answer)
-            for slot in find_overdue(slots, self.limit):
+            now = clock()
+            for slot in [one for one in slots if one.assignment is not None and now - one.since > self.limit]:
                 slot.worker.stop()
                 why = f"not finished within the time limit of {self.limit:g} seconds"
                 if slot.assignment is None or slot.assignment.place == SETTLING:
@@ -343,11 +346,6 @@ def wait_for_answers(pool: WorkerPool, slots: Sequence[Slot], limit: float) -> l
     ends = [slot.since + limit for slot in slots if slot.assignment is not None]
     seconds = min([WAIT, *(end - clock() for end in ends)])
     return [awaited[id(one)] for one in pool.wait([slot.worker for slot in awaited.values()], max(0.0, seconds))]
-
-
-def find_overdue(slots: Sequence[Slot], limit: float) -> list[Slot]:
-    now = clock()
-    return [slot for slot in slots if slot.assignment is not None and now - slot.since > limit]
 
 
 def describe_workers(slots: Sequence[Slot]) -> str:

@@ -79,7 +79,8 @@ def answer(victim: Victim, question: Question) -> list[Reply]:
     found = evaluate(victim, question.texts)
     rows = zip(question.numbers, found.scores.tolist(), found.errors, found.forwards.tolist(), strict=True)
     return [
-        Reply(number, tuple(row), error, count, victim.capabilities.classes_only) for number, row, error, count in rows
+        Reply(number, tuple(row), error, count, found.seconds, victim.capabilities.classes_only)
+        for number, row, error, count in rows
     ]
 
 
