@@ -451,6 +451,7 @@ def test_shares_mean_the_same_however_they_are_written(place):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
+        ({"budget": None}, "both None"),
         ({"budget": 0.1, "words": 1}, r"budget is 0\.1 and words is 1"),
         ({"budget": object}, "share of words"),
         ({"budget": [None]}, "share of words"),
