@@ -139,7 +139,7 @@ def test_one_text_is_attacked_and_shown_before_and_after(folder):
     assert re.search(r"positive +0\.600 +0\.480", shown)
     assert "1 of 5 words changed, 1 allowed" in shown
     assert "none of its words has a candidate" in run("--text", "Mice and men").stdout
-    assert re.search(r"good: (great|fine) 0\.\d\d, (great|fine) 0\.\d\d", shown)
+    assert re.search(r"good +(great|fine) 0\.\d\d, (great|fine) 0\.\d\d", shown)
 
 
 def test_one_text_as_json_is_the_record_that_attack_makes(folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ def read_json_texts(lines: str) -> Iterator[str]:
         yield value["text"]
 
 
-def print_candidates(found: list[Replacements]) -> None:
+def print_candidates(found: Sequence[Replacements]) -> None:
     """Print the candidates of each word as a table."""
     from rich.text import Text
 

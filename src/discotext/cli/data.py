@@ -64,12 +64,12 @@ def describe_dataset(name: str) -> dict[str, Any]:
 
     from discotext.data.registry import describe_locations, get_dataset
 
-    one, splits = get_dataset(name), {}
+    one = get_dataset(name)
+    splits = {}
     for split, location in describe_locations(name).items():
         found = asdict(location)
-        path = str(location.path) if location.path else None
-        splits[split] = {"found": found.pop("kind") or None, **found, "path": path}
-        del splits[split]["split"]
+        del found["split"]
+        splits[split] = found | {"found": found.pop("kind") or None, "path": str(location.path or "") or None}
     told = {key: vars(one)[key] for key in TOLD}
     return {**told, "labels": list(one.labels), "hub": one.hub.name, "rows": one.rows, "splits": splits}
 
@@ -84,11 +84,9 @@ def print_datasets(content: list[dict[str, Any]]) -> None:
     table.add_column("classes")
     table.add_column("found")
     for one in content:
-        found = {split: location["found"] or "no" for split, location in one["splits"].items()}
-        same = len(set(found.values())) == 1
-        where = found["train"] if same else ", ".join(f"{split}: {kind}" for split, kind in found.items())
+        found = [f"{split}: {location['found'] or 'no'}" for split, location in one["splits"].items()]
         rows = [f"{one['rows'][split]:,}" for split in SPLITS]
-        table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), where)
+        table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), ", ".join(found))
     console.print(table)
     # In the table, these long lines would squeeze the other columns.
     for one in content:

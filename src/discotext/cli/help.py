@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Any], Any]
 # Options of earlier versions, each with the way now; with the command before it where others still have the option.
-REMOVED = dict.fromkeys(
-    ("--contain", "--exclude", "--forbid", "--force", "--longest", "--shortest"),
-    "take the alternatives that do not fit out of the networks",
-) | dict.fromkeys(("train-lm --epochs", "train-lm --model", "train-lm --seed"), "language models are n-gram models") | {
+REMOVED = {
+    **dict.fromkeys(
+        ("--contain", "--exclude", "--forbid", "--force", "--longest", "--shortest"),
+        "take the alternatives that do not fit out of the networks",
+    ),
+    **dict.fromkeys(("train-lm --epochs", "train-lm --model", "train-lm --seed"), "language models are n-gram models"),
     "harden --passes": "in Python, Budgets has the parameter passes",
     "train-lm --overwrite": "remove the file first",
     "--gpus": "in Python, RayExecutor has the parameter gpus",
