@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option, output_option
+from discotext.cli.help import Count, GroupedCommand, Number, argument, option, output_option
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.support.progress import Progress
@@ -15,16 +16,20 @@ from discotext.support.progress import Progress
 Constraints = dict[str, list[tuple[str, str]]]
 
 
-def pairs_option(name: str) -> Decorator:
-    """The option for files of synonyms, or of antonyms."""
-    text = f"Pairs of {name}, one pair per line. Repeatable."
-    return option(f"--{name}", section="Constraints", multiple=True, required=True, type=EXISTING_FILE, help=text)
+pairs_option = partial(
+    option,
+    section="Constraints",
+    multiple=True,
+    required=True,
+    type=EXISTING_FILE,
+    help="Pairs of words, one pair per line. Repeatable.",
+)
 
 
 @click.command(cls=GroupedCommand)
 @argument("vectors", "Word vectors: a .txt (GloVe), .vec, .bin, .npz or .safetensors file.", type=EXISTING_FILE)
-@pairs_option("synonyms")
-@pairs_option("antonyms")
+@pairs_option("--synonyms")
+@pairs_option("--antonyms")
 @option(
     "--words",
     section="Constraints",
@@ -114,7 +119,7 @@ def command(
         fitted = counterfit(before, kept["synonyms"], kept["antonyms"], settings, watch)
     fitted.vectors.write(out)
     report: dict[str, Any] = {"words": len(before), "width": before.width, "steps": len(fitted.curve) - 1}
-    report["curve"] = fitted.curve
+    report |= {"curve": fitted.curve, "out": str(out)}
     for name, part in [("fitted", kept), *([("held_out", held)] if hold_out else [])]:
         apart = look_up_pairs(before, part["antonyms"])
         together = remove_pairs(look_up_pairs(before, part["synonyms"]), apart)
@@ -127,7 +132,6 @@ def command(
     if judged is not None:
         (report["simlex_before"], report["simlex_pairs"]) = spearman(before, judged)
         report["simlex_after"] = spearman(fitted.vectors, judged)[0]
-    report["out"] = str(out)
     if as_json:
         write_json(report)
     else:
