@@ -6,8 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -33,8 +33,8 @@ from tests.web.page_server import (  # noqa: E402
     FINDER,
     TEXT,
     Opinions,
+    attacking,
     attacks_running,
-    connect,
     read_events,
     request,
     serving,
@@ -306,31 +306,18 @@ def test_a_victim_that_dies_is_one_sentence_and_the_server_lives_on(server, vict
     assert "Traceback" not in capfd.readouterr().err
 
 
-@contextmanager
-def attacking(server):
-    """An attack under way; yields the answer, of which one event was read."""
-    connection, base = connect(server.address)
-    body = json.dumps({"text": TEXT, "solvers": ["beam"], "words": 3})
-    connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
-    answer = connection.getresponse()
-    assert b"begin" in answer.readline()
-    yield answer
-    answer.close()
-    connection.close()
-
-
 def test_a_victim_that_dies_in_the_middle_of_an_attack_ends_it_in_one_sentence(server, victim):
     victim.delay = 0.02
-    with attacking(server) as answer:
-        while b"step" not in answer.readline():
+    with attacking(server.address, text=TEXT, words=3) as lines:
+        while "step" not in next(lines):
             pass
         victim.fault = SystemExit("gone")
-        assert 'event: error\ndata: {"message": "the victim ended: SystemExit: gone"}' in answer.read().decode()
+        assert list(lines)[-3:] == ["event: error", 'data: {"message": "the victim ended: SystemExit: gone"}', ""]
 
 
 def test_a_reader_who_leaves_ends_the_attack(server, victim):
     victim.delay = 0.05
-    with attacking(server):
+    with attacking(server.address, text=TEXT, words=3):
         assert attacks_running()
     assert wait_until(lambda: not attacks_running())
     asked = victim.asked
@@ -340,21 +327,14 @@ def test_a_reader_who_leaves_ends_the_attack(server, victim):
 
 def look_at_once(server, number):
     """The answers to so many looks, asked at the same time."""
-    found = []
-    threads = [
-        threading.Thread(target=lambda: found.append(request(server.address, "api/look", {"text": TEXT})))
-        for _ in range(number)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
+    with ThreadPoolExecutor(number) as threads:
+        asked = [threads.submit(request, server.address, "api/look", {"text": TEXT}) for _ in range(number)]
+        return [one.result() for one in asked]
 
 
 def test_a_look_is_answered_while_an_attack_runs_and_the_model_is_asked_by_one_at_a_time(server, victim):
     victim.delay = 0.01
-    with attacking(server):
+    with attacking(server.address, text=TEXT, words=3):
         assert [status for status, _, _ in look_at_once(server, 5)] == [200] * 5
         assert attacks_running()  # they did not wait for its end
 
@@ -384,26 +364,18 @@ def command(tmp_path):
     return [sys.executable, "-m", "discotext", "serve", f"py:{tmp_path / 'model.py'}:scores", "--no-open"]
 
 
-def start(command):
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
-    )
-    return process, process.stdout.readline().strip()
-
-
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "in the middle of an attack"])
 def test_ctrl_c_ends_the_command_without_a_traceback(command, busy):
-    process, address = start([*command, "--port", "0"])
+    process = subprocess.Popen(
+        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    )
+    address = process.stdout.readline().strip()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
     assert request(address, "api/look", {"text": "We purchased it"})[0] == 200
-    if busy:
-        connection, base = connect(address)
-        text = "We purchased a good film and a great plot, it was an awful story with a nice end. " * 20
-        body = json.dumps({"text": text, "solvers": ["beam"]})
-        connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
-        assert b"begin" in connection.getresponse().readline()
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    text = "We purchased a good film and a great plot, it was an awful story with a nice end. " * 20
+    with attacking(address, text=text) if busy else nullcontext():
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert said.splitlines()[-1] == "stopped"
     assert "Traceback" not in said
