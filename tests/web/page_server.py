@@ -118,13 +118,3 @@ def wait_until(condition, seconds=30):
 
 def attacks_running():
     return [thread for thread in threading.enumerate() if thread.name == "attack"]
-
-
-@contextmanager
-def borrow_victim(server):
-    """The victim of a server, as it was at first; afterwards no attack is left running."""
-    found = server.model.attacker.victim
-    found.delay, found.fault = 0.0, None
-    yield found
-    found.delay, found.fault = 0.0, None
-    assert wait_until(lambda: not attacks_running())

@@ -218,16 +218,10 @@ def pop_settings(options: dict[str, Any], service: Mapping[str, Any] | None) -> 
         raise ValueError("--budget and --words are both given; give a share of the words or a number of them, not both")
     columns = shared.pop_columns(options)
     names = "accept limit seed target trust surrogate max_queries total_queries shard passes".split()
-    return Settings(
-        budget=budget or DEFAULT,
-        words=words or None,
-        text_column=columns.text,
-        label_column=columns.label,
-        rename=columns.rename,
-        unlabelled=columns.unlabelled,
-        service=service,
-        **{name: options.pop(name) for name in names if name in options},
-    )
+    given = {name: options.pop(name) for name in names if name in options}
+    given |= {"text_column": columns.text, "label_column": columns.label, "rename": columns.rename}
+    given |= {"unlabelled": columns.unlabelled, "service": service}
+    return Settings(budget=budget or DEFAULT, words=words or None, **given)
 
 
 def report_failures(tally: Tally) -> None:

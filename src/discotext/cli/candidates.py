@@ -67,8 +67,8 @@ def read_json_texts(lines: str) -> Iterator[str]:
             continue
         try:
             value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number} is not JSON: {error}") from None
+        except (ValueError, RecursionError):
+            value = None
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
             raise ValueError(f'line {number} is {line[:60]!r}; expected an object such as {{"text": "A good film."}}')
         yield value["text"]
@@ -88,8 +88,7 @@ def print_candidates(found: Sequence[Replacements]) -> None:
         for candidate, name in word.refused:
             refused[name].append(candidate)
         for words in refused.values():
-            if len(words) > SHOWN:
-                words[SHOWN - 1 :] = [f"{len(words) - SHOWN + 1} more"]
+            words[SHOWN:] = [f"{len(words) - SHOWN} more"] if len(words) > SHOWN else []
         reasons = "; ".join(f"{name}: {', '.join(words)}" for name, words in refused.items())
         pairs = zip(word.candidates, word.accept, strict=True)
         offered = ", ".join(name if chance is None else f"{name} {chance:.2f}" for name, chance in pairs)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discotext.cli.help import Count, GroupedCommand, Number, argument, option, output_option
+from discotext.cli.help import Count, Decorator, GroupedCommand, Number, argument, option, output_option
 from discotext.cli.options import EXISTING_FILE, OUTPUT_FILE, json_option, seed_option
 from discotext.cli.output import make_console, make_table, write_json
 from discotext.support.progress import Progress
@@ -16,20 +15,16 @@ from discotext.support.progress import Progress
 Constraints = dict[str, list[tuple[str, str]]]
 
 
-pairs_option = partial(
-    option,
-    section="Constraints",
-    multiple=True,
-    required=True,
-    type=EXISTING_FILE,
-    help="Pairs of words, one pair per line. Repeatable.",
-)
+def pairs_option(name: str) -> Decorator:
+    """The option for files of synonyms, or of antonyms."""
+    text = f"Pairs of {name}, one pair per line. Repeatable."
+    return option(f"--{name}", section="Constraints", multiple=True, required=True, type=EXISTING_FILE, help=text)
 
 
 @click.command(cls=GroupedCommand)
 @argument("vectors", "Word vectors: a .txt (GloVe), .vec, .bin, .npz or .safetensors file.", type=EXISTING_FILE)
-@pairs_option("--synonyms")
-@pairs_option("--antonyms")
+@pairs_option("synonyms")
+@pairs_option("antonyms")
 @option(
     "--words",
     section="Constraints",

@@ -109,10 +109,9 @@ def print_dataset(content: dict[str, Any]) -> None:
     for split, location in content["splits"].items():
         official = content["rows"][split]
         if location["path"]:
-            short = "" if location["rows"] == official else f" of {official:,}"
             known = "a known copy" if location["known"] else "not a known copy"
             table.add_row(split, Text(f"{location['path']} ({location['found']})"))
-            table.add_row("", f"{location['rows']:,} rows{short}, {location['bytes']:,} bytes")
+            table.add_row("", f"{location['rows']:,} rows of {official:,}, {location['bytes']:,} bytes")
             table.add_row("", f"sha256 {location['sha256']}: {known}")
         elif location["found"]:
             table.add_row(split, f"on the Hugging Face hub, {official:,} rows; downloaded on first use")

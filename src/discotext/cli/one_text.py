@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from discotext.attacks.one_text import Look, Outcome
 
 # What only makes sense for many texts.
-FOR_DATA = {
-    "limit": None, "text_column": None, "label_column": None, "map_labels": (), "unlabelled": False, "out": None,
-    "shard": None, "total_queries": None, "fail_under": None, "workers": None, "time_limit": None, "ray": None,
-}  # fmt: skip
+FOR_DATA = (
+    "limit", "text_column", "label_column", "map_labels", "unlabelled", "out", "shard", "total_queries", "fail_under",
+    "workers", "time_limit", "ray",
+)  # fmt: skip
 CLASSES = 8  # classes whose scores are shown
 
 
 def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) -> None:
     """Attack one text, and print what came of it."""
     options = dict(options)
-    for name, default in FOR_DATA.items():
-        if options.pop(name) != default:
+    for name in FOR_DATA:
+        if options.pop(name) not in (None, (), False):
             raise click.UsageError(f"--{name.replace('_', '-')} is for DATA with many texts; leave it out with --text.")
     single = {name: options.pop(name) for name in ("budget", "words", "accept")}
     for name, given in single.items():  # repeatable, but not for a single text

@@ -306,13 +306,12 @@ def count_swaps(records: Sequence[Record], most: int = 15) -> list[tuple[str, st
 
     Case and repetition within a text do not count.
     """
-    used: Counter[tuple[str, str]] = Counter()
-    flipped: Counter[tuple[str, str]] = Counter()
-    for record in records:
-        swaps = {(change.old.lower(), change.new.lower()) for change in record.changes}
-        used.update(swaps)
-        if record.succeeded:
-            flipped.update(swaps)
+
+    def swaps_of(record: Record) -> set[tuple[str, str]]:
+        return {(change.old.lower(), change.new.lower()) for change in record.changes}
+
+    used = Counter(swap for record in records for swap in swaps_of(record))
+    flipped = Counter(swap for record in records if record.succeeded for swap in swaps_of(record))
     order = sorted(flipped, key=lambda swap: (-flipped[swap], used[swap], swap))
     return [(*swap, flipped[swap], used[swap]) for swap in order[:most]]
 
