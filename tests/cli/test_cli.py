@@ -197,7 +197,6 @@ def test_a_removed_option_is_answered_with_the_way_now():
     ("arguments", "said"),
     [
         (["py:m.py:scores", "reviws.csv"], "there is no file reviws.csv; did you mean reviews.csv?"),
-        (["py:m.py:scores", "imbd"], "did you mean imdb?"),
         (["reviews.csv", "model.skops"], "model.skops is a model, but DATA is expected there; give VICTIM first"),
     ],
 )

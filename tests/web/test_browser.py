@@ -251,8 +251,9 @@ def test_solvers_are_compared_in_a_table(page):
     rows = page.run(
         "return [...document.querySelectorAll('#rows tr')].map(r => [...r.children].map(c => c.textContent))"
     )
-    assert [row[0] for row in rows if len(row) == 5] == ["disco", "greedy", "left-to-right", "beam"]
-    assert all(row[1] == "⇄ yes" and row[2] == "2" and row[4].endswith(" s") for row in rows if len(row) == 5)
+    solvers = [row for row in rows if len(row) == 5]
+    assert [row[0] for row in solvers] == ["disco", "greedy", "left-to-right", "beam"]
+    assert all(row[1] == "⇄ yes" and row[2] == "2" and row[4].endswith(" s") for row in solvers)
     assert sum("→" in row[0] for row in rows if len(row) == 1) == 4
     assert page.text("sentence") == "4 of 4 solvers flipped the label."
 
@@ -435,8 +436,7 @@ def test_a_victim_that_dies_is_one_sentence_and_the_page_goes_on(page, victim):
 def test_a_server_that_has_ended_is_one_sentence(driver):
     with serving(Opinions()) as other:
         page = Page(driver, other.address)
-        page.open()
-        page.write("a good film")
+        page.look_up("a good film")
     page.find("text").send_keys("!")
     page.wait("!document.getElementById('problem').hidden")
     assert page.text("problem").startswith("The server does not answer; start `discotext serve` again")
