@@ -10,7 +10,6 @@ import pytest
 from discotext.support import threads
 
 HERE, TOP = "proc/self/cgroup", "sys/fs/cgroup/"
-V1 = {HERE: "5:memory:/docker/1f\n4:cpu,cpuacct:/docker/1f\n", TOP + "cpu/cpu.cfs_period_us": "100000\n"}
 
 
 @pytest.mark.parametrize(
@@ -20,9 +19,8 @@ V1 = {HERE: "5:memory:/docker/1f\n4:cpu,cpuacct:/docker/1f\n", TOP + "cpu/cpu.cf
         ({HERE: "0::/\n", TOP + "cpu.max": "max 100000\n"}, math.inf),
         # A group is limited by those above it.
         ({HERE: "0::/pod/task\n", TOP + "pod/cpu.max": "200000 100000", TOP + "pod/task/cpu.max": "max 100000"}, 2.0),
-        # Version 1: the path is the host's, and the container sees its own limit at the top.
-        (V1 | {TOP + "cpu/cpu.cfs_quota_us": "50000\n", TOP + "memory/cpu.max": "1 100000\n"}, 0.5),
-        (V1 | {TOP + "cpu/cpu.cfs_quota_us": "-1\n"}, math.inf),
+        # The path may be the host's, and the container sees its own limit at the top.
+        ({HERE: "0::/docker/1f\n", TOP + "cpu.max": "50000 100000\n"}, 0.5),
     ],
 )
 def test_the_quota_is_the_least_of_all_groups(files, quota, tmp_path):

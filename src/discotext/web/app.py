@@ -71,19 +71,14 @@ def make_app(model: SharedModel, token: str, port: int) -> ASGIApp:
         events = write_events(model, lambda send, cancelled: model.attack(asked, send, cancelled))
         return StreamingResponse(events, media_type="text/event-stream")
 
-    app = Starlette(
-        routes=[
-            *(
-                Route(f"/{name}", Response(content, headers={"content-type": kind}), methods=["GET"])
-                for name, kind, content in read_files()
-            ),
-            Route("/api/about", about),
-            Route("/api/look", look, methods=["POST"]),
-            Route("/api/attack", attack, methods=["POST"]),
-        ],
-        exception_handlers={RequestError: refuse_request, ClientDisconnect: refuse_request},
-    )
-    return Guard(app, token, port)
+    routes = [
+        Route(f"/{name}", Response(content, headers={"content-type": kind}), methods=["GET"])
+        for name, kind, content in read_files()
+    ]
+    routes += [Route("/api/about", about), Route("/api/look", look, methods=["POST"])]
+    routes.append(Route("/api/attack", attack, methods=["POST"]))
+    refused = {RequestError: refuse_request, ClientDisconnect: refuse_request}
+    return Guard(Starlette(routes=routes, exception_handlers=refused), token, port)
 
 
 class Guard:
