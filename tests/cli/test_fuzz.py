@@ -388,13 +388,11 @@ def test_ctrl_c_and_a_victim_that_is_of_no_use_any_more_say_what_is_kept(place, 
 
 
 def test_commands_that_always_have_a_folder_say_that_they_go_on(place, monkeypatch):
-    pytest.importorskip("torch")
-
-    def stop(*arguments, **more):
+    def stop(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discotext.attacks.paper.reproduce", stop)
-    done = run("reproduce", "--data", "trec")
+    monkeypatch.setattr("discotext.data.registry.check_data", stop)
+    done = run("harden", "d.jsonl", "--out", "hardened")
     assert done.exit_code == 130
     assert "interrupted; completed work is saved: repeat the command to resume" in done.stderr
 

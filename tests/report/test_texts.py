@@ -6,7 +6,7 @@ import pytest
 
 from discotext.report import make_page
 from discotext.report.figures import Strongest
-from discotext.report.flipped import choose_flipped, cut_pieces, mark_changes, order_changes
+from discotext.report.flipped import choose_flipped, cut_pieces, mark_changes
 from discotext.report.texts import describe, make_data
 from discotext.runs.folder import read_run
 from discotext.runs.record import Record
@@ -67,7 +67,6 @@ def test_marks_lead_from_the_text_to_the_adversarial_text_as_javascript_counts(t
 
 def test_an_adversarial_text_that_changes_do_not_explain_is_shown_as_it_is(tmp_path):
     odd = record(0, adversarial_text="something else altogether")
-    assert order_changes(Record.from_dict(odd)) is None
     text = make_page(run_of(tmp_path / "run", [odd]))
     assert text.count("something else altogether") == 1  # in the data of the script
 
