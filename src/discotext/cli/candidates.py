@@ -79,7 +79,7 @@ def print_candidates(found: Sequence[Replacements]) -> None:
     from rich.text import Text
 
     console = make_console()
-    table = make_table("word", left=["word"])
+    table = make_table("word")
     table.columns[0].style = "bold"
     table.add_column("candidates", style="green")
     table.add_column("refused", style="dim")

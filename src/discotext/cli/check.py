@@ -52,7 +52,6 @@ def command(victim: str, data: str, limit: int, seed: int, as_json: bool, **opti
     else:
         console = make_console()
         table = make_table()
-        table.show_header = False
         for one in findings:
             mark, colour = MARKS[one.verdict]
             table.add_row(Text(mark, style=colour), Text(one.name, style="bold"), Text(one.says))

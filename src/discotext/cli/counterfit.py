@@ -136,7 +136,7 @@ def command(
 def print_fit(report: dict[str, Any]) -> None:
     """Print what changed as a table."""
     console = make_console()
-    table = make_table("", "before", "after", left=[""])
+    table = make_table("", "before", "after")
     if "simlex_after" in report:
         label = f"SimLex-999, Spearman's ρ ({report['simlex_pairs']} pairs)"
         table.add_row(label, f"{report['simlex_before']:.3f}", f"{report['simlex_after']:.3f}", style="bold")

@@ -79,7 +79,7 @@ def print_datasets(content: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     console = make_console()
-    table = make_table("name", *SPLITS, left=["name"])
+    table = make_table("name", *SPLITS)
     table.columns[0].style = "bold"
     table.add_column("classes")
     table.add_column("found")
@@ -99,7 +99,6 @@ def print_dataset(content: dict[str, Any]) -> None:
     from rich.text import Text
 
     table = make_table()
-    table.show_header = False
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     for key in TOLD:

@@ -94,7 +94,7 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
 
 def print_scores(console: Console, outcome: Outcome) -> None:
     """Print the scores of the classes before and after, the largest first."""
-    table = make_table("", "before", "after", left=[""])
+    table = make_table("", "before", "after")
     after = outcome.scores if outcome.adversarial_scores is None else outcome.adversarial_scores
     rows = sorted(zip(outcome.labels, outcome.scores, after, strict=True), key=lambda row: -max(row[1:]))
     for name, *scores in rows[:CLASSES]:

@@ -9,7 +9,7 @@ import click
 from discotext.cli.figures import print_certificates, print_pairing, print_summary
 from discotext.cli.help import GroupedCommand, argument, option, output_option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
-from discotext.cli.output import make_console, write_json
+from discotext.cli.output import make_console, make_table, write_json
 
 
 @click.command(cls=GroupedCommand)
@@ -157,12 +157,10 @@ def terms(words: tuple[str, ...]) -> None:
       discotext terms
       discotext terms proved bracket s/text
     """
-    from rich.table import Table
-
     from discotext.report.terms import ALIASES, TERMS, define
 
     every = {name.lower(): name for name in (*TERMS, *ALIASES)}
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = make_table()
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for term in words or every.values():
