@@ -4,9 +4,9 @@ import json
 import os
 import pty
 import re
-import select
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -66,15 +66,8 @@ def run_in_terminal(line, columns, cwd):
     process = subprocess.Popen(command, stdout=follower, stderr=subprocess.PIPE, cwd=cwd, env=environment)
     os.close(follower)
     shown = b""
-    while True:
-        ready, _, _ = select.select([leader], [], [], 0.1)
-        if ready:
-            try:
-                more = os.read(leader, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not more:
-                break
+    with suppress(OSError):  # the other end is closed
+        while more := os.read(leader, 65536):
             shown += more
     process.communicate()
     os.close(leader)
@@ -97,14 +90,11 @@ def test_a_terminal_gets_the_columns_that_fit_and_colours_and_other_output_all_c
 
 
 def test_terms_are_explained_by_name_and_all_together():
-    shown = CliRunner().invoke(cli, ["terms", "s/text", "Proved"])
-    assert shown.exit_code == 0
-    assert " ".join(define("proved").split()[:6]) in " ".join(shown.stdout.split())
+    shown = CliRunner().invoke(cli, ["terms", "s/text", "Proved"]).stdout
+    assert " ".join(define("proved").split()[:6]) in " ".join(shown.split())
     every = " ".join(CliRunner().invoke(cli, ["terms"]).stdout.split())
     assert all(name in every for name in (*TERMS, *ALIASES))
-    wrong = CliRunner().invoke(cli, ["terms", "provd"])
-    assert wrong.exit_code == 1
-    assert "provd" in wrong.stderr
+    assert "'provd'" in CliRunner().invoke(cli, ["terms", "provd"]).stderr
 
 
 def test_three_flipped_texts_follow_an_attack_with_names_of_classes(folder):
@@ -139,7 +129,7 @@ def test_one_text_is_attacked_and_shown_before_and_after(folder):
     assert re.search(r"positive +0\.600 +0\.480", shown)
     assert "1 of 5 words changed, 1 allowed" in shown
     assert "none of its words has a candidate" in run("--text", "Mice and men").stdout
-    assert re.search(r"good: (great|fine) 0\.\d\d, (great|fine) 0\.\d\d", shown)
+    assert re.search(r"good +(great|fine) 0\.\d\d, (great|fine) 0\.\d\d", shown)
 
 
 def test_one_text_as_json_is_the_record_that_attack_makes(folder):
@@ -173,22 +163,14 @@ def test_wrong_command_lines_get_one_sentence(folder, arguments, status, said):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("share", "status"), [(0, 0), (0.5, 0), (0.5001, 4), (1, 4)])
-def test_fail_under_exits_with_status_4_below_the_accuracy_under_attack(folder, share, status):
+@pytest.mark.parametrize("command", ["attack", "certify"])
+@pytest.mark.parametrize(("share", "status"), [(0, 0), (0.5, 0), (0.5001, 4)])
+def test_fail_under_exits_with_status_4_below_the_accuracy_under_attack_or_certified(folder, command, share, status):
     # "A good film" and "A bad film" flip with one word; "great, good" keeps its label, and so does "bad, poor".
-    done = run("films.csv", "--fail-under", share)
+    done = run("films.csv", "--fail-under", share, command=command)
     assert done.exit_code == status, done.output
-    assert ("too low" in done.stderr) == (status == 4)
-    assert "solver" in done.stdout  # the table is printed all the same
-
-
-def test_certify_compares_the_certified_accuracy(folder):
-    figures = json.loads(run("films.csv", "--json", command="certify").stdout)
-    share = figures["certified_accuracy"]
-    assert run("films.csv", "--fail-under", share, command="certify").exit_code == 0
-    done = run("films.csv", "--fail-under", share + 0.01, command="certify")
-    assert done.exit_code == 4
-    assert "certified accuracy" in done.stderr
+    assert ("certified accuracy" if command == "certify" else "too low") in done.stderr or not status
+    assert "budget" in done.stdout or "solver" in done.stdout  # the table is printed all the same
 
 
 def test_a_victim_that_fails_on_most_texts_is_status_3_not_4(folder):

@@ -1,10 +1,10 @@
 """The command line as a user meets it."""
 
-import json
 import re
 import shlex
 import subprocess
 import sys
+from typing import get_args
 
 import click
 import pytest
@@ -19,11 +19,8 @@ from discotext.data.registry import DATASETS
 from discotext.decoding.decode import PATH_SOLVERS
 from discotext.solvers import SOLVERS
 from discotext.text.candidates import SOURCES, SWITCHES
-from tests.attacks.test_attack import LISTS, data
 
 PAGES = ["", *COMMANDS]  # the help pages: that of the group, and one for each command
-# English that no other tool speaks, and words that the vocabulary has replaced.
-ODD = re.compile(r"unless told|turned|of all chance|who tells|so many|taking back|is told|are told", re.IGNORECASE)
 
 
 def page(name: str, columns: int = 100) -> str:
@@ -80,11 +77,9 @@ def test_every_page_has_examples_that_can_be_parsed(name, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_in_plain_english_and_fits(name):
-    for columns in (80, 100, 160):
-        shown = page(name, columns)
-        assert max(map(len, shown.splitlines())) <= min(columns, 100)
-    assert not ODD.search(shown)
+def test_every_page_fits(name):
+    for columns in (80, 160):
+        assert max(map(len, page(name, columns).splitlines())) <= min(columns, 100)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -125,19 +120,13 @@ def test_names_are_those_that_are_accepted():
     assert tuple(SOURCES) == names.SOURCES
     assert tuple(SWITCHES) == names.FILTERS
     assert tuple(DATASETS) == names.DATASETS
-    assert set(names.PAPER_DATASETS) <= set(DATASETS)
-
-
-def test_names_of_networks_are_those_that_are_accepted():
     pytest.importorskip("torch")
-    from typing import get_args
-
     from discotext.attacks.paper import BUDGETS
     from discotext.victims.neural.networks import Kind, Pool
 
+    assert tuple(BUDGETS) == names.PAPER_DATASETS
     assert set(names.MODELS) == set(get_args(Kind))
     assert set(names.POOLS) == set(get_args(Pool))
-    assert tuple(BUDGETS) == names.PAPER_DATASETS
 
 
 def test_help_loads_nothing_heavy():
@@ -155,15 +144,11 @@ def test_help_loads_nothing_heavy():
     ("words", "offered"),
     [
         (["dem"], ["plain,demo"]),
-        (["attack", "v", "d", "--solver", "left"], ["plain,left-to-right"]),
         (["attack", "v", "d", "--solver", "left_"], ["plain,left_to_right"]),
         (["compare", "v", "d", "--solver", "au"], ["plain,auto"]),
-        (["data", "ag"], ["plain,ag_news"]),
         (["data", "ag-"], ["plain,ag-news"]),
         (["attack", "sk"], ["plain,sklearn:", "dir,sk"]),
         (["attack", "v", "tr"], ["plain,trec", "file,tr"]),
-        (["train", "mov"], ["plain,movie_reviews", "file,mov"]),
-        (["attack", "v", "d", "--without", "part"], ["plain,part-of-speech"]),
         (["candidates", "w", "--source", "m"], ["plain,masked-lm"]),
     ],
 )
@@ -201,43 +186,17 @@ def test_json_is_written_in_full_or_where_that_is_impossible_with_escapes(capsys
 
 
 def test_a_removed_option_is_answered_with_the_way_now():
-    for name, way in REMOVED.items():
-        found = CliRunner().invoke(cli, ["attack", "victim", "movie_reviews", name, "1"])
+    for removed, way in REMOVED.items():
+        command, _, name = removed.rpartition(" ")
+        found = CliRunner().invoke(cli, [command or "attack", "victim", "movie_reviews", name, "1"])
         assert found.exit_code == 2
         assert f"{name} is gone: {way}" in " ".join(found.output.split())
-
-
-@pytest.mark.parametrize(
-    ("calls", "said"),
-    [
-        (0, " before the first record was saved in run; repeat the command to start again"),
-        (40, "; completed work is saved in run: repeat the command to resume"),
-    ],
-)
-def test_a_victim_that_is_of_no_use_any_more_says_what_is_saved(tmp_path, monkeypatch, calls, said):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / f"gone_{calls}.py").write_text(
-        "from tests.attacks.test_attack import scores\n"
-        "asked = []\n"
-        "def gone(texts):\n"
-        "    asked.append(1)\n"
-        f"    return scores(texts)[:-1] if len(asked) > {calls} and len(texts) > 1 else scores(texts)\n"
-    )
-    texts, labels = data(200)
-    rows = [json.dumps({"text": text, "label": label}) for text, label in zip(texts, labels, strict=True)]
-    (tmp_path / "films.jsonl").write_text("\n".join(rows))
-    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
-    line = ["attack", f"py:gone_{calls}.py:gone", "films.jsonl", "--synonyms", "lists.json", "--solver", "beam"]
-    done = CliRunner().invoke(cli, [*line, "--budget", "0.5", "--out", "run"])
-    assert done.exit_code == 1
-    assert done.stderr.endswith(f"{said}\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["py:m.py:scores", "reviws.csv"], "there is no file reviws.csv; did you mean reviews.csv?"),
-        (["py:m.py:scores", "imbd"], "did you mean imdb?"),
         (["reviews.csv", "model.skops"], "model.skops is a model, but DATA is expected there; give VICTIM first"),
     ],
 )

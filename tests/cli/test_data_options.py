@@ -2,7 +2,6 @@
 
 import csv
 import json
-from importlib.util import find_spec
 
 import pytest
 
@@ -42,22 +41,16 @@ def test_classes_and_the_target_are_named(place):
 
 
 def test_results_name_the_classes(place):
-    done = run("attack", "py:model.py:scores", "data.csv", *SHORT, "--target", "positive", "--out", "run")
-    assert {key: json.loads(done.stdout)[key] for key in ("labels", "target")} == {
-        "labels": ["negative", "positive"],
-        "target": "positive",
-    }
-    certified = run("certify", "py:model.py:scores", "data.csv", "--words", "1", "--json")
-    assert json.loads(certified.stdout)["labels"] == ["negative", "positive"]
-    assert json.loads(certified.stdout)["target"] is None
-    parquet = pytest.importorskip("pyarrow.parquet")
-    assert run("report", "run", "--csv", "a.csv", "--parquet", "a.parquet").exit_code == 0
+    done = run(*ATTACK, "data.csv", *SHORT, "--target", "positive", "--out", "run")
+    found, names = json.loads(done.stdout), ["negative", "positive"]
+    assert (found["labels"], found["target"]) == (names, "positive")
+    certified = json.loads(run("certify", "py:model.py:scores", "data.csv", "--words", "1", "--json").stdout)
+    assert (certified["labels"], certified["target"]) == (names, None)
+    assert run("report", "run", "--csv", "a.csv").exit_code == 0
     with open("a.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = ["negative", "positive"]
-    for row, other in zip(rows, parquet.read_table("a.parquet").to_pylist(), strict=True):
-        for column in ("label", "predicted", "adversarial_predicted"):
-            assert row[f"{column}_name"] == other[f"{column}_name"] == names[int(row[column])]
+        for row in csv.DictReader(file):
+            for column in ("label", "predicted", "adversarial_predicted"):
+                assert row[f"{column}_name"] == names[int(row[column])]
     (place / "turned.csv").write_text("text,label\n" + "awful film,good\nfine film,bad\n" * 20)
     mapped = ["--map-label", "bad=negative", "--map-label", "good=positive"]
     checked = run("check", "py:model.py:scores", "turned.csv", *mapped)
@@ -97,9 +90,8 @@ def test_swapped_columns_are_told_in_a_short_message(place, label, form):
     rows = [{"text": label, "label": text} for text in texts]
     lines = [json.dumps(row) for row in rows] if form == "jsonl" else ["text,label", *(f"{label},{t}" for t in texts)]
     (place / f"swapped.{form}").write_text("\n".join(lines) + "\n")
-    for command in (ATTACK, ["predict", "py:model.py:scores"], *([["train"]] if find_spec("torch") else [])):
-        options = ["--out", "trained"] if command == ["train"] else []
-        done = run(*command, f"swapped.{form}", *options)
+    for command in (ATTACK, ["predict", "py:model.py:scores"]):
+        done = run(*command, f"swapped.{form}")
         assert done.exit_code == 1
         assert ("--text-column" if command == ["train"] else "the label is 'Film 0") in done.stderr
         assert len(done.stderr) < 500

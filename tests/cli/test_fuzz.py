@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -290,15 +289,6 @@ def test_a_damaged_run_is_refused_in_a_sentence_or_of_no_harm(place, tmp_path, n
     assert statuses == {0, 1}
 
 
-def test_a_line_gone_from_the_middle_of_a_run_is_seen(place):
-    shutil.copytree("run", "gone")
-    lines = Path("gone/records.jsonl").read_text().splitlines(keepends=True)
-    Path("gone/records.jsonl").write_text("".join(lines[:2] + lines[3:]))
-    done = run("compare", *ATTACK, "--out", "gone")
-    assert done.exit_code == 1
-    assert "line 3: a record of text 3, expected one of text 2" in done.stderr
-
-
 def test_a_shard_without_texts_is_a_shard(place):
     for part in range(1, 4):
         done = run("compare", *ATTACK, "--shard", f"{part}/3", "--out", f"third{part}")
@@ -306,37 +296,6 @@ def test_a_shard_without_texts_is_a_shard(place):
     done = run("merge", "third1", "third2", "third3", "--out", "thirds")
     assert done.exit_code == 0, done.stderr
     assert Path("thirds/records.jsonl").read_text().count("\n") == Path("run/records.jsonl").read_text().count("\n")
-
-
-def test_a_damaged_victim_is_refused_in_a_sentence(place, tmp_path):
-    torch = pytest.importorskip("torch")
-    from discotext.victims.neural.networks import Network, Shape
-    from discotext.victims.neural.victim import NeuralVictim, Vocabulary
-
-    torch.manual_seed(0)
-    network, table = Network(Shape("dan", 2, 8, hidden=8)), torch.randn(len(WEIGHTS) + 1, 8)
-    NeuralVictim(network, Vocabulary(list(WEIGHTS)), table, ("0", "1")).save(tmp_path / "whole")
-    statuses = set()
-    for seed in range(60):
-        rng = random.Random(seed)
-        folder = tmp_path / "damaged"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(tmp_path / "whole", folder)
-        settings = json.loads((folder / "settings.json").read_text())
-        file = folder / rng.choice(["settings.json", "vocabulary.txt", "weights.safetensors"])
-        if file.name == "settings.json":
-            settings = damaged_json(settings, rng)
-        else:
-            file.write_bytes(damaged_bytes(file.read_bytes(), rng))
-            # Half of the time the checksum is right, so that what it guards is looked at.
-            if seed % 2:
-                settings["sha256"][file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
-        (folder / "settings.json").write_text(json.dumps(settings))
-        done = run("predict", folder, "d.jsonl")
-        assert done.exception is None or isinstance(done.exception, SystemExit), (seed, done.exception)
-        assert done.exit_code == 0 or done.stderr.startswith("discotext: "), seed
-        statuses.add(done.exit_code)
-    assert statuses == {0, 1}
 
 
 def test_expected_records_are_those_that_counting_gives():
@@ -355,13 +314,6 @@ def discotext(*arguments: str, **more) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, errors="replace", **more)
 
 
-def test_the_law_holds_in_a_process_of_its_own(place):
-    done = discotext("predict", "py:victim.py:scores", "\udcff\udcfe.csv", cwd=place)
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.strip()
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -369,10 +321,8 @@ def test_the_law_holds_in_a_process_of_its_own(place):
         (["nothing", "d.jsonl"], "it has no settings.json"),
         (["sklearn:no.skops", "d.jsonl"], "there is no file 'no.skops'"),
         (["hf:any", "no.csv"], "there is no file no.csv"),
-        (["hf:any", "no"], "neither a data set"),
         (["hf:any", "trec"], "was not found"),
         (["hf:any", "d.jsonl", "--solver", "best"], "there is no solver 'best'"),
-        (["hf:any", "d.jsonl", "--budget", "2"], "above 0 and up to 1"),
         (["hf:any", "d.jsonl", "--shard", "3/2"], "i/n"),
         (["hf:any", "d.jsonl", "--out", "full"], "not empty and is not a run folder"),
         (["hf:any", "d.jsonl", "--out", "d.csv/run"], "d.csv is not a folder"),
@@ -400,14 +350,37 @@ def stops(texts):
 """
 
 
-@pytest.mark.parametrize(("when", "out"), [(5, None), (1, "early"), (5, "late")])
-def test_ctrl_c_says_what_is_kept(place, when, out):
+CTRL_C, USELESS = "raise KeyboardInterrupt", "return []"
+EARLY, LATE = "before the first record was saved in", "completed work is saved in"
+
+
+@pytest.mark.parametrize(
+    ("when", "how", "out", "says"),
+    [
+        (20, CTRL_C, None, "nothing is saved without --out"),
+        (1, CTRL_C, "early", EARLY),
+        (20, CTRL_C, "late", LATE),
+        (1, USELESS, "useless_early", EARLY),
+        (20, USELESS, "useless_late", LATE),
+    ],
+)
+def test_ctrl_c_and_a_victim_that_is_of_no_use_any_more_say_what_is_kept(place, when, how, out, says):
     name = f"stops_{out}.py"
-    Path(name).write_text(VICTIM + STOPS.format(when=when, how="raise KeyboardInterrupt"))
-    line = ["attack", f"py:{name}:stops", *ATTACK[1:4], *(["--out", out] if out else [])]
+    Path(name).write_text(VICTIM + STOPS.format(when=when, how=how))
+    # More texts than one chunk holds.
+    Path("many.jsonl").write_text("\n".join(f'{{"text": "A good film {n}", "label": 1}}' for n in range(300)))
+    line = [
+        "attack",
+        f"py:{name}:stops",
+        "many.jsonl",
+        *ATTACK[2:4],
+        "--solver",
+        "beam",
+        *(["--out", out] if out else []),
+    ]
     done = run(*line)
-    assert done.exit_code == 130
-    assert ("--out" if out is None else f"saved in {out}") in done.stderr.splitlines()[-1]
+    assert done.exit_code == (130 if how == CTRL_C else 1)
+    assert says in done.stderr.splitlines()[-1]
     if out:
         Path(name).write_text(VICTIM + STOPS.format(when=0, how="pass"))
         again = run(*line)
@@ -415,13 +388,11 @@ def test_ctrl_c_says_what_is_kept(place, when, out):
 
 
 def test_commands_that_always_have_a_folder_say_that_they_go_on(place, monkeypatch):
-    pytest.importorskip("torch")
-
-    def stop(*arguments, **more):
+    def stop(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discotext.attacks.paper.reproduce", stop)
-    done = run("reproduce", "--data", "trec")
+    monkeypatch.setattr("discotext.data.registry.check_data", stop)
+    done = run("harden", "d.jsonl", "--out", "hardened")
     assert done.exit_code == 130
     assert "interrupted; completed work is saved: repeat the command to resume" in done.stderr
 
@@ -441,7 +412,7 @@ def test_a_real_signal_is_ctrl_c(place):
 
 
 def test_shares_mean_the_same_however_they_are_written(place):
-    for share in (".3", "0.3", "0.30", "3e-1", " 0.3"):
+    for share in (".3", "3e-1"):
         done = run("attack", *ATTACK[:4], "--budget", share, "--out", "shares")
         assert done.exit_code == 0, done.stderr
     assert json.loads(Path("shares/settings.json").read_text())["budgets"] == ["0.3"]
@@ -451,15 +422,14 @@ def test_shares_mean_the_same_however_they_are_written(place):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
+        ({"budget": None}, "both None"),
         ({"budget": 0.1, "words": 1}, r"budget is 0\.1 and words is 1"),
         ({"budget": object}, "share of words"),
         ({"budget": [None]}, "share of words"),
         ({"budget": [0.2, "0.20"]}, "given twice"),
         ({"words": 1.5}, "words is 1.5; choose a whole number, 0 or more"),
-        ({"words": "1"}, "words is '1'; choose a whole number, 0 or more"),
         ({"words": [1, 1]}, "given twice"),
         ({"limit": "all"}, "limit is 'all'; choose a whole number, 1 or more"),
-        ({"seed": None}, "seed is None; choose a whole number, 0 or more"),
         ({"chunk": 0}, "chunk is 0; choose a whole number, 1 or more"),
         ({"target": "positive"}, "there is no class 'positive'; choose one of 0, 1"),
     ],
@@ -469,19 +439,18 @@ def test_wrong_settings_in_python_are_told_in_a_sentence(given, says):
         attack(lambda texts: [[0.0, 1.0] for _ in texts], (["a", "b"], [0, 1]), **given)
 
 
-@pytest.mark.parametrize("names", [("0", "1"), ("bad", "good")], ids="/".join)
-def test_augment_writes_the_labels_of_the_data_and_says_how_many(place, tmp_path, names):
+def test_augment_writes_the_labels_of_the_data_and_says_how_many(place, tmp_path):
     rows = [json.loads(line) for line in Path("d.jsonl").read_text().splitlines()]
-    Path("named.jsonl").write_text("\n".join(json.dumps({**row, "label": names[row["label"]]}) for row in rows))
+    named = [json.dumps(row | {"label": ["bad", "good"][row["label"]]}) for row in rows]
+    Path("named.jsonl").write_text("\n".join(named))
     # The victim has numbers for classes, and the user says which name is which.
-    mapped = [part for number, name in enumerate(names) for part in ("--map-label", f"{name}={number}")]
     line = ["attack", "py:victim.py:scores", "named.jsonl", *ATTACK[2:4], "--budget", "0.9"]
-    done = run(*line, "--out", tmp_path / "run", *(mapped if names[0] == "bad" else []))
+    done = run(*line, "--out", tmp_path / "run", "--map-label", "bad=0", "--map-label", "good=1")
     assert done.exit_code == 0, done.stderr
     done = run("augment", tmp_path / "run", "--out", tmp_path / "more.jsonl")
     assert done.exit_code == 0, done.stderr
     written = [json.loads(line) for line in (tmp_path / "more.jsonl").read_text().splitlines()]
-    assert {row["label"] for row in written} == set(names)
+    assert {row["label"] for row in written} == {"bad", "good"}
     assert len(written) > len(rows)
     assert f"{len(written) - len(rows)} successful attacks" in done.stderr
 

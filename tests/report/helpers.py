@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from discotext.cli.report import command
 from discotext.runs.folder import read_run
 from discotext.text.words import split
+from tests.conftest import EMPTY_RECORD
 
 LABELS = ["bad", "good & <better>"]
 TEXTS = [
@@ -43,14 +44,13 @@ def record(number, solver="disco", share="0.2", status="reached", new="NEW", **m
     won = status in ("reached", "fewest")
     label = number % 2
     before = None if status == "failed" else 1 - label if status == "misclassified" else label
-    given = {
+    given = EMPTY_RECORD.as_dict() | {
         "id": number, "text": text, "label": label, "predicted": before,
         "adversarial_text": str(found.replace({place: new})) if touched else text,
         "adversarial_predicted": 1 - label if won else before, "score": None if before is None else -1.25,
         "adversarial_score": None if before is None else 0.5 if won else -0.5, "changes": changes, "words": len(found),
-        "budget": 1, "status": status, "solver": solver, "seed": 7,
-        "space": None if status in ("misclassified", "failed") else "abc", "forwards": 10 + number, "backwards": 3,
-        "seconds": 0.25, "victim_seconds": 0.125, "unit": 0, "share": share, "allowed": None,
+        "budget": 1, "status": status, "solver": solver, "space": None if before in (None, 1 - label) else "abc",
+        "forwards": 10 + number, "backwards": 3, "seconds": 0.25, "victim_seconds": 0.125, "share": share,
         "error": "ValueError: <b>no</b>" if status == "failed" else None,
     }  # fmt: skip
     return given | more
@@ -84,19 +84,16 @@ def folder(path, found, given):
 def made(number, status="reached", changed=1, accept=None, text=None, **more):
     """A record in which the first words of a text were changed."""
     text = text or f"some words of text number {number} that anyone can read"
-    words = list(re.finditer(r"\w+", text))
-    changes, after, at = [], "", 0
-    for place, word in enumerate(words[:changed]):
-        new = f"new{place}"
-        changes.append(
-            {"position": place, "start": word.start(), "end": word.end(), "old": word[0], "new": new, "accept": accept}
-        )
-        after += text[at : word.start()] + new
-        at = word.end()
-    touched = {"changes": changes, "adversarial_text": after + text[at:]} if status in ("reached", "improved") else {}
-    empty = {"changes": [], "adversarial_text": text}
-    like = 8 + 9 * (number % 2)  # one whose text has words, with the same label
-    return record(like, status=status, id=number, text=text, words=len(words), **({**empty, **touched} | more))
+    found = split(text)
+    places = range(changed if status in ("reached", "improved") else 0)
+    changes = [
+        {"position": n, "start": start, "end": end, "old": text[start:end], "new": f"new{n}", "accept": accept}
+        for n, (start, end) in zip(places, found.spans(), strict=False)
+    ]
+    after = str(found.replace({n: f"new{n}" for n in places}))
+    given = {"text": text, "words": len(found), "changes": changes, "adversarial_text": after}
+    # Like a record whose text has words, with the same label.
+    return record(8 + 9 * (number % 2), status=status, id=number, **(given | more))
 
 
 def run_of(path, found, **more):

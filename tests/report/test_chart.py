@@ -50,9 +50,8 @@ def test_the_picture_of_several_budgets_has_a_curve_for_each_solver_with_interva
     several = discotext.compare(scores, (TEXTS, LABELS), ["greedy", "exact"], words=[1, 2])
     root = read(several.plot())
     hovers = [one.text for one in root.iter(f"{SVG}title")]
-    for name in ("greedy", "exact"):
-        rows = [summary.solvers[name] for summary in several.summaries]
-        for value in (rows[0].original_accuracy, *(row.adversarial_accuracy for row in rows)):
+    for row in (row for summary in several.summaries for row in summary.solvers.values()):
+        for value in (row.original_accuracy, row.adversarial_accuracy):
             assert f"{100 * value:.1f} % ({100 * value.low:.1f}–{100 * value.high:.1f})" in hovers
     assert {"greedy", "exact"} <= {one.text for one in root.iter(f"{SVG}text")}
 

@@ -24,7 +24,9 @@ from tests.report.helpers import (
     run_of,
     settings,
     split,
-)
+)  # fmt: skip
+
+BOTH = {"n": 4, "solvers": {"disco": "disco()", "greedy": "greedy()"}}
 
 
 @pytest.fixture
@@ -72,30 +74,26 @@ def test_the_numbers_of_the_table_are_those_of_the_summary(run):
     assert shown == expected
 
 
-def test_the_headline_is_about_the_strongest_attack(tmp_path):
+def test_the_headline_is_about_the_strongest_attack_and_of_two_as_strong_that_which_proves_more(tmp_path):
     strong = [record(number, "greedy") for number in range(4)]
     weak = [record(number, "disco", status="improved") for number in range(4)]
-    read = Reader(make_page(read_run(folder(tmp_path / "run", weak + strong, settings(4, budgets=["0.2"])))))
+    read = Reader(make_page(run_of(tmp_path / "run", weak + strong, **BOTH)))
     said = read.all("h1")[0][2].replace("\u00a0", " ")
     assert said == (
         "Changing at most 20 % of the words (or one) flips 100 % of the texts that the victim had right: "
         "accuracy falls from 100.0 % to 0.0 %."
     )
     assert "flips 4 and disco 0" in read.all("section", id="solvers")[0][2]
-
-
-def test_of_two_that_are_as_strong_the_headline_takes_the_one_that_proves_more(tmp_path):
     first = [record(0, "disco"), record(1, "disco", status="improved")]
     proved = [record(0, "greedy"), record(1, "greedy", status="impossible")]
-    read = Reader(make_page(read_run(folder(tmp_path / "run", first + proved, settings(2, budgets=["0.2"])))))
+    read = Reader(make_page(run_of(tmp_path / "other", first + proved, **BOTH | {"n": 2})))
     assert "every verdict is proved" in read.all("body")[0][2]
 
 
 @pytest.mark.parametrize("status", ["misclassified", "failed", "unchanged"])
 def test_a_run_in_which_nothing_happened_has_a_page(tmp_path, status):
     found = [record(number, status=status) for number in range(3)]
-    read = Reader(make_page(read_run(folder(tmp_path / "run", found, settings(3, ["disco"], ["0.2"])))))
-    assert "No text" in read.all("body")[0][2]
+    assert "No text" in Reader(make_page(run_of(tmp_path / "run", found))).all("body")[0][2]
 
 
 def test_budgets_in_words_and_a_target_are_said_in_words(tmp_path):

@@ -30,7 +30,6 @@ def check_command(line):
 NEXT = {
     "unfinished": ([made(0)], {"n": 40}, "resumes"),
     "failed": ([made(0), made(1, "failed")], {}, "discotext check"),
-    "unstable": ([made(0), made(1, "unstable")], {}, "discotext check"),
     "guessing": ([made(n, "misclassified") for n in range(30)], {}, "discotext check"),
     "not proved": ([made(0), made(1, "improved")], {}, "discotext certify 'a <victim>' 'texts & more' --budget 0.2"),
     "flipped": ([made(0), made(1, "impossible")], {}, "discotext harden"),

@@ -35,14 +35,10 @@ def test_html_has_the_exact_numbers_for_programs_and_nothing_of_the_data_is_mark
     assert [one[2] for one in read.all("a", **{"class": "term"})] == ["solver", "after", "passes"]
 
 
-def test_a_notebook_is_given_styles_and_the_intervals():
+def test_a_notebook_is_given_styles_and_the_intervals_and_columns_are_chosen_by_name():
     read = Reader(TABLE.as_notebook())
     assert [one[2] for one in read.all("th")] == ["solver", "after", "(95 %)", "passes"]
     assert all("style" in one[1] for one in read.all("td"))
-
-
-def test_columns_are_chosen_by_name():
-    assert [one.heading for one in TABLE.only("solver", "passes").columns] == ["solver", "passes"]
     assert TABLE.without("passes") == TABLE.only("solver", "after")
 
 

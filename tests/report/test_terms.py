@@ -41,14 +41,6 @@ def test_every_term_of_a_page_explains_itself_on_hover_and_in_the_list(run):
         assert listed[attributes["href"].removeprefix("#")] == attributes["title"]
 
 
-def test_a_meaning_is_one_or_more_whole_sentences_and_differs_from_the_others():
-    for term, meaning in TERMS.items():
-        assert meaning[0].isupper() or meaning[0].isdigit(), term
-        assert meaning.endswith("."), term
-        assert "  " not in meaning, term
-    assert len(set(TERMS.values())) == len(TERMS)
-
-
 def test_an_alias_leads_to_a_term_and_is_none_itself():
     assert set(ALIASES.values()) <= set(TERMS)
     assert not set(ALIASES) & set(TERMS)

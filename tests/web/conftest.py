@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.web.page_server import Opinions, borrow_victim, serving
+from tests.web.page_server import Opinions, attacks_running, serving, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -13,5 +13,7 @@ def server():
 
 @pytest.fixture
 def victim(server):
-    with borrow_victim(server) as found:
-        yield found
+    found = server.model.attacker.victim
+    yield found
+    found.delay, found.fault = 0.0, None
+    assert wait_until(lambda: not attacks_running())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import threading
 import time
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 
 from discotext.attacks.one_text import TextAttacker
@@ -73,22 +72,25 @@ def serving(victim, patience=0.02):
         assert not thread.is_alive()
 
 
-def connect(address):
-    """A connection, and the path of the page."""
-    parts = urlsplit(address)
-    return http.client.HTTPConnection(parts.hostname, parts.port, timeout=60), parts.path
+CLIENT = httpx.Client(timeout=60, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 def request(address, path="", body=None, method=None, headers=None, raw=None):
     """Status, headers and body of an answer. body: to be sent as JSON; raw: bytes as they are."""
-    connection, base = connect(address)
-    sent = raw if raw is not None else None if body is None else json.dumps(body).encode()
+    sent = json.dumps(body).encode() if raw is None and body is not None else raw
     given = {} if sent is None else {"content-type": "application/json"}
-    connection.request(method or ("GET" if sent is None else "POST"), base + path, sent, {**given, **(headers or {})})
-    answer = connection.getresponse()
-    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
-    connection.close()
-    return found
+    method = method or ("GET" if sent is None else "POST")
+    answer = CLIENT.request(method, address + path, content=sent, headers=given | (headers or {}))
+    return answer.status_code, answer.headers, answer.text
+
+
+@contextmanager
+def attacking(address, **asked):
+    """An attack under way; yields the lines of the answer, of which the first event was read."""
+    with CLIENT.stream("POST", address + "api/attack", json={"solvers": ["beam"], **asked}) as answer:
+        lines = answer.iter_lines()
+        assert "begin" in next(lines)
+        yield lines
 
 
 def read_events(text):
@@ -116,13 +118,3 @@ def wait_until(condition, seconds=30):
 
 def attacks_running():
     return [thread for thread in threading.enumerate() if thread.name == "attack"]
-
-
-@contextmanager
-def borrow_victim(server):
-    """The victim of a server, as it was at first; afterwards no attack is left running."""
-    found = server.model.attacker.victim
-    found.delay, found.fault = 0.0, None
-    yield found
-    found.delay, found.fault = 0.0, None
-    assert wait_until(lambda: not attacks_running())

@@ -6,8 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -29,12 +29,12 @@ from discotext.web.app import MOST_BYTES, read_files  # noqa: E402
 from discotext.web.messages import MOST_CHARACTERS, MOST_WORDS, RequestError, read_attack, read_look  # noqa: E402
 from discotext.web.model import AT_ONCE  # noqa: E402
 from tests.conftest import heed_ctrl_c, needs_torch  # noqa: E402
-from tests.web.page_server import (  # noqa: E402  # noqa: E402
+from tests.web.page_server import (  # noqa: E402
     FINDER,
     TEXT,
     Opinions,
+    attacking,
     attacks_running,
-    connect,
     read_events,
     request,
     serving,
@@ -51,27 +51,20 @@ def attack(server, **asked):
 # --- who is answered
 
 
-def wrong(address):
-    return address[:-2] + ("A/" if address[-2] != "A" else "B/")
+TOKEN, HOST, ORIGIN = "token", "localhost", "origins"  # what the sentence is about
+CHANGES = [
+    (lambda token: "", {}, TOKEN), (lambda token: token[::-1], {}, TOKEN), (lambda token: token[:-8], {}, TOKEN),
+    (None, {"host": "attacker.example:80"}, HOST), (None, {"host": "127.0.0.1"}, HOST),
+    (None, {"origin": "https://attacker.example"}, ORIGIN), (None, {"origin": "null"}, ORIGIN),
+    (None, {"origin": "http://127.0.0.1:1"}, ORIGIN),
+]  # fmt: skip
 
 
-CHANGES = {
-    "no token": ({}, "token"), "another token": ({}, "token"), "a short token": ({}, "token"),
-    "host": ({"host": "attacker.example:80"}, "localhost"), "no port": ({"host": "127.0.0.1"}, "localhost"),
-    "origin": ({"origin": "https://attacker.example"}, "origins"), "null origin": ({"origin": "null"}, "origins"),
-    "other port": ({"origin": "http://127.0.0.1:1"}, "origins"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_others_are_refused_in_one_sentence(server, victim, change):
-    headers, named = CHANGES[change]
-    address = server.address
-    root = address[: address.index("/", 8) + 1]
-    address = {"no token": root, "another token": wrong(address), "a short token": address[:-9] + "/"}.get(
-        change, address
-    )
-    before = victim.asked
+@pytest.mark.parametrize(("change", "headers", "named"), CHANGES, ids=range(len(CHANGES)))
+def test_others_are_refused_in_one_sentence(server, victim, change, headers, named):
+    root, token = server.address[:-1].rsplit("/", 1)
+    token = token if change is None else change(token)
+    address, before = f"{root}/{token}/" if token else f"{root}/", victim.asked
     for path in ("", "app.js", "api/about", "api/look", "api/attack", "nothing"):
         body = {"text": TEXT} if path in ("api/look", "api/attack") else None
         status, given, said = request(address, path, body, headers=headers)
@@ -95,11 +88,11 @@ def test_a_page_of_another_origin_cannot_send_what_is_not_a_form(server, victim)
     assert victim.asked == before
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
-def test_the_page_itself_is_answered(server, victim, host):
+def test_the_page_itself_is_answered(server, victim):
     port = server.address.split(":")[2].split("/")[0]
-    own = {"host": f"{host}:{port}", "origin": f"http://{host.lower()}:{port}", "sec-fetch-site": "same-origin"}
-    assert request(server.address, "api/look", {"text": TEXT}, headers=own)[0] == 200
+    for host in ("127.0.0.1", "localhost", "LOCALHOST"):
+        own = {"host": f"{host}:{port}", "origin": f"http://{host.lower()}:{port}", "sec-fetch-site": "same-origin"}
+        assert request(server.address, "api/look", {"text": TEXT}, headers=own)[0] == 200
 
 
 def test_every_start_has_another_token_of_many_bits_and_its_address_leads_to_the_page(server):
@@ -148,8 +141,8 @@ def test_the_files_ask_nobody_else_and_hold_no_script_in_the_page():
 
 @pytest.mark.parametrize(
     "text",
-    [TEXT, "a line\n second\tline\r\n good  ", "👍🏽 a good 🎬 film é", "فيلم good جدا", "<b>good</b>", "…!?"],
-    ids=range(6),
+    [TEXT, "a line\n second\tline\r\n good  ", "👍🏽 a <b>good</b> 🎬 film é فيلم good جدا", "…!?"],
+    ids=range(4),
 )
 def test_a_look_agrees_with_the_package_and_holds_the_whole_text(server, victim, text):
     status, _, body = request(server.address, "api/look", {"text": text})
@@ -164,7 +157,7 @@ def test_a_look_agrees_with_the_package_and_holds_the_whole_text(server, victim,
     assert sum(found["shares"]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("solver", ["auto", "greedy", "beam", "exact"])
+@pytest.mark.parametrize("solver", ["auto", "exact"])
 def test_an_attack_streams_its_steps_and_ends_as_attack_does(server, victim, solver):
     events = attack(server, solvers=[solver], words=3)
     names = [name for name, _ in events]
@@ -194,15 +187,22 @@ def test_solvers_stand_side_by_side_and_one_that_refuses_a_text_does_not_stop_th
     assert (name, content["message"]) == ("error", refusal["message"])
 
 
-@pytest.mark.parametrize(("words", "passes", "verdict"), [(1, 1000, "robust"), (3, 1000, "broken"), (3, 1, "broken")])
-def test_a_proof_says_what_certify_says(server, victim, words, passes, verdict):
-    outcome = attack(server, solvers=["greedy"], words=words, passes=passes)[-2][1]
+LONG = "good film plot " * 8
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "passes", "verdict"),
+    [(TEXT, 1, 1000, "robust"), (TEXT, 3, 1000, "broken"), (TEXT, 3, 1, "broken"), (LONG, 3, 200, "open")],
+)
+def test_a_proof_says_what_certify_says_and_what_it_spent(server, victim, text, words, passes, verdict):
+    outcome = attack(server, text=text, solvers=["greedy"], words=words, passes=passes)[-2][1]
     asked = {"words": words, "passes": passes, "candidates": FINDER}
-    (record,) = discotext.certify(Opinions(), ([TEXT], [1]), "greedy", **asked).records
+    (record,) = discotext.certify(Opinions(), ([text], [1]), "greedy", **asked).records
     assert (outcome["verdict"], outcome["radius"]) == (record.verdict, record.radius)
     assert outcome["verdict"] == verdict
     assert outcome["proof"].lower().startswith(verdict)
     assert not outcome["untested"]
+    assert 0 < outcome["passes"] == outcome["queries"] + outcome["gradients"] + outcome["bounds"]
 
 
 @pytest.mark.parametrize("asked", [{"text": "the music is here"}, {"text": "…!?"}, {"words": 0}, {"target": 1}])
@@ -212,35 +212,26 @@ def test_of_a_text_that_was_not_tested_nothing_is_said_to_be_proved(server, vict
     assert outcome["proof"].startswith("Nothing to prove: ")
 
 
-def test_what_a_proof_spent_is_told_in_the_unit_of_its_limit(server, victim):
-    text = "good film plot " * 8
-    outcome = attack(server, text=text, solvers=["greedy"], words=3, passes=200)[-2][1]
-    assert outcome["verdict"] == "open"
-    # All choices of two words do not fit into the limit, so that none of them was tried.
-    assert outcome["radius"] == 1
-    assert 0 < outcome["passes"] == outcome["queries"] + outcome["gradients"] + outcome["bounds"]
-
-
-def test_a_target_may_be_chosen(server, victim):
+def test_a_target_may_be_chosen_and_what_only_the_model_can_refuse_comes_as_an_event(server, victim):
     assert attack(server, target=1)[-2][1]["status"] == "misclassified"
     assert attack(server, target=0, words=3)[-2][1]["flipped"]
+    name, content = attack(server, target=7)[-1]
+    assert name == "error"
+    assert "7" in content["message"]
 
 
 LOOK, ATTACK = "api/look", "api/attack"
 ODD = [
     (LOOK, {"text": " \n"}, "blank"),
     (LOOK, {"text": "half \ud83d a sign"}, "surrogate"),
-    (LOOK, {}, "text"),
     (LOOK, [], "[]"),
     (LOOK, {"text": TEXT, "what": 1}, "'what'"),
     (LOOK, {"text": "x" * (MOST_CHARACTERS + 1)}, f"{MOST_CHARACTERS:,}"),
     (LOOK, {"text": "a " * (MOST_WORDS + 1)}, f"{MOST_WORDS:,}"),
     (LOOK, {"text": TEXT, "words": -1}, "words is -1"),
-    (LOOK, {"text": TEXT, "words": True}, "words is True"),
     (ATTACK, {"text": TEXT, "solvers": ["gredy"]}, "'gredy'"),
     (ATTACK, {"text": TEXT, "solvers": []}, "1 to 4"),
     (ATTACK, {"text": TEXT, "solvers": ["greedy", "greedy"]}, "twice"),
-    (ATTACK, {"text": TEXT, "solvers": [{"auto": 1}]}, "{'auto': 1}"),
     (ATTACK, {"text": TEXT, "passes": 0}, "passes is 0"),
 ]
 
@@ -266,30 +257,23 @@ FIELDS = st.sampled_from(["text", "words", "solvers", "target", "seed", "passes"
 @given(ANY_JSON | st.dictionaries(FIELDS, ANY_JSON), st.booleans())
 @example({"text": "a", "solvers": [[]]}, True)
 def test_whatever_is_sent_is_a_request_or_refused_in_one_sentence(raw, attacks):
-    said = None
     try:
         asked = (read_attack if attacks else read_look)({"text": TEXT, **raw} if isinstance(raw, dict) else raw)
     except RequestError as error:
-        said = str(error).splitlines()
-    if said is not None:
-        assert len(said) == 1
+        asked, said = None, str(error)
+    if asked is None:
+        assert "\n" not in said
         return
     numbers = (asked.words, asked.target, asked.seed, asked.passes) if attacks else (asked.words,)
     assert {type(number) for number in numbers} <= {int, type(None)}
     assert not attacks or {type(name) for name in asked.solvers} == {str}
 
 
-def test_what_only_the_model_can_refuse_comes_as_an_event(server, victim):
-    name, content = attack(server, target=7)[-1]
-    assert name == "error"
-    assert "7" in content["message"]
+NESTED = b'{"text": "a", "solvers": ' + b"[" * 900 + b"]" * 900 + b"}"
+RAW = [b"", b"\xff\xfe", b"[" * 100_000, b'"' + b"x" * MOST_BYTES + b'"', NESTED]
 
 
-NESTED = b'{"text": "a", "%s": ' + b"[" * 900 + b"]" * 900 + b"}"
-RAW = [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'"' + b"x" * MOST_BYTES + b'"']
-
-
-@pytest.mark.parametrize("raw", [*RAW, *(NESTED % name for name in (b"text", b"words", b"solvers"))], ids=range(8))
+@pytest.mark.parametrize("raw", RAW, ids=range(len(RAW)))
 def test_bytes_that_are_no_request_are_refused(server, victim, raw):
     status, _, body = request(server.address, "api/attack", raw=raw)
     assert status == 400
@@ -306,7 +290,6 @@ def test_bytes_that_are_no_request_are_refused(server, victim, raw):
         (UnavailableError("the service does not answer"), "the service does not answer"),
         (SystemExit(3), "SystemExit: 3"),
         (KeyboardInterrupt(), "KeyboardInterrupt"),
-        (MemoryError(), "MemoryError:"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -323,31 +306,18 @@ def test_a_victim_that_dies_is_one_sentence_and_the_server_lives_on(server, vict
     assert "Traceback" not in capfd.readouterr().err
 
 
-@contextmanager
-def attacking(server):
-    """An attack under way; yields the answer, of which one event was read."""
-    connection, base = connect(server.address)
-    body = json.dumps({"text": TEXT, "solvers": ["beam"], "words": 3})
-    connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
-    answer = connection.getresponse()
-    assert b"begin" in answer.readline()
-    yield answer
-    answer.close()
-    connection.close()
-
-
 def test_a_victim_that_dies_in_the_middle_of_an_attack_ends_it_in_one_sentence(server, victim):
     victim.delay = 0.02
-    with attacking(server) as answer:
-        while b"step" not in answer.readline():
+    with attacking(server.address, text=TEXT, words=3) as lines:
+        while "step" not in next(lines):
             pass
         victim.fault = SystemExit("gone")
-        assert 'event: error\ndata: {"message": "the victim ended: SystemExit: gone"}' in answer.read().decode()
+        assert list(lines)[-3:] == ["event: error", 'data: {"message": "the victim ended: SystemExit: gone"}', ""]
 
 
 def test_a_reader_who_leaves_ends_the_attack(server, victim):
     victim.delay = 0.05
-    with attacking(server):
+    with attacking(server.address, text=TEXT, words=3):
         assert attacks_running()
     assert wait_until(lambda: not attacks_running())
     asked = victim.asked
@@ -357,21 +327,14 @@ def test_a_reader_who_leaves_ends_the_attack(server, victim):
 
 def look_at_once(server, number):
     """The answers to so many looks, asked at the same time."""
-    found = []
-    threads = [
-        threading.Thread(target=lambda: found.append(request(server.address, "api/look", {"text": TEXT})))
-        for _ in range(number)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
+    with ThreadPoolExecutor(number) as threads:
+        asked = [threads.submit(request, server.address, "api/look", {"text": TEXT}) for _ in range(number)]
+        return [one.result() for one in asked]
 
 
 def test_a_look_is_answered_while_an_attack_runs_and_the_model_is_asked_by_one_at_a_time(server, victim):
     victim.delay = 0.01
-    with attacking(server):
+    with attacking(server.address, text=TEXT, words=3):
         assert [status for status, _, _ in look_at_once(server, 5)] == [200] * 5
         assert attacks_running()  # they did not wait for its end
 
@@ -401,30 +364,21 @@ def command(tmp_path):
     return [sys.executable, "-m", "discotext", "serve", f"py:{tmp_path / 'model.py'}:scores", "--no-open"]
 
 
-def start(command):
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
-    )
-    return process, process.stdout.readline().strip()
-
-
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "in the middle of an attack"])
 def test_ctrl_c_ends_the_command_without_a_traceback(command, busy):
-    process, address = start([*command, "--port", "0"])
+    process = subprocess.Popen(
+        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    )
+    address = process.stdout.readline().strip()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
     assert request(address, "api/look", {"text": "We purchased it"})[0] == 200
-    if busy:
-        connection, base = connect(address)
-        text = "We purchased a good film and a great plot, it was an awful story with a nice end. " * 20
-        body = json.dumps({"text": text, "solvers": ["beam"]})
-        connection.request("POST", base + "api/attack", body, {"content-type": "application/json"})
-        assert b"begin" in connection.getresponse().readline()
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    text = "We purchased a good film and a great plot, it was an awful story with a nice end. " * 20
+    with attacking(address, text=text) if busy else nullcontext():
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert said.splitlines()[-1] == "stopped"
     assert "Traceback" not in said
-    assert "Error" not in said
 
 
 def test_a_port_in_use_is_one_sentence(command):
@@ -445,29 +399,12 @@ def test_a_missing_extra_is_named(command, monkeypatch):
     assert done.stderr.rstrip().endswith(explain_install("web"))
 
 
-@pytest.mark.parametrize("given", ["nothing-here", "py:no.py:f", "sklearn:no.skops"])
-def test_a_victim_that_is_not_there_is_one_sentence(given):
-    done = CliRunner().invoke(cli, ["serve", given, "--no-open"])
-    assert done.exit_code == 1
-    assert given.split(":")[1 if ":" in given else 0] in done.stderr.splitlines()[-1]
-
-
 def test_a_service_is_asked_as_its_options_say(monkeypatch):
     served = []
     monkeypatch.setattr("discotext.web.server.Server.serve_page", lambda self: served.append(self))
     address = "http://127.0.0.1:9/classify"
-    given = [
-        "serve",
-        address,
-        "--no-open",
-        "--port",
-        "0",
-        "--service",
-        "text=inputs",
-        "--service",
-        "answer=out[].scores",
-    ]
-    done = CliRunner().invoke(cli, given)
+    given = f"serve {address} --no-open --port 0 --service text=inputs --service answer=out[].scores"
+    done = CliRunner().invoke(cli, given.split())
     assert done.exit_code == 0, done.output
     (server,) = served
     server.listening.close()

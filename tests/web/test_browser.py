@@ -72,6 +72,9 @@ class Page:
     def visible(self, name):
         return self.find(name).is_displayed()
 
+    def click(self, selector, number=0):
+        self.driver.find_elements(By.CSS_SELECTOR, selector)[number].click()
+
     def press(self, *keys):
         """Keys to whatever has the focus."""
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()
@@ -83,21 +86,22 @@ class Page:
     def write(self, text):
         """Type a text, and wait for the answer."""
         self.find("text").send_keys(text)
+        self.read()
+
+    def read(self):
+        """Wait until the words on the page are those of the text."""
         self.wait("!document.getElementById('attack').disabled")
+        self.wait("document.getElementById('words').textContent === document.getElementById('text').value")
 
     def look_up(self, text="", **kept):
         """Open the page by a link, and wait for the answer."""
         self.open("#" + urlencode({"text": text, **kept}, quote_via=quote))
-        self.wait("!document.getElementById('attack').disabled")
+        self.read()
 
     def start(self, button):
         """Click, and wait until it has ended."""
         self.find(button).click()
         self.ended()
-
-    def read_again(self):
-        """Wait until the words are those of the text."""
-        self.wait("document.getElementById('words').textContent === document.getElementById('text').value")
 
     def put(self, name, value):
         """Put a value into a field, as a paste or a slider does."""
@@ -144,7 +148,6 @@ def page(driver, server, victim):
 
 def test_a_text_is_answered_as_it_is_typed(page, victim):
     page.write(TEXT)
-    page.read_again()
     assert page.text("prediction") == "Prediction: positive"
     bars = page.texts("#bars li")
     assert [one.lstrip("● ").rstrip("0123456789.−") for one in bars] == ["negative", "positive"]
@@ -168,7 +171,6 @@ def test_a_text_is_answered_as_it_is_typed(page, victim):
         ("good film", "2", "1 of 2", "50 % of the text."),
         ("the music", "1", "–", "No word"),
     ],
-    ids=["some", "fewer than the default", "all", "none"],
 )
 def test_the_slider_ends_at_the_words_that_can_change(page, text, most, shown, note):
     page.write(text)
@@ -222,17 +224,17 @@ def test_stopping_and_typing_end_an_attack(page, victim):
     page.find("text").send_keys("!")
     assert wait_until(lambda: not attacks_running())
     victim.delay = 0.0
-    page.read_again()
+    page.read()
     assert not page.visible("result")
 
 
 def test_a_word_shows_its_candidates_and_one_can_be_tried_and_undone(page):
     page.write(TEXT)
-    page.driver.find_element(By.CLASS_NAME, "word").click()
+    page.click(".word")
     assert page.text("candidates-title") == "Candidates for “good”"
     found = page.texts("#candidate-list button")
     assert [re.fullmatch(r"(\w+?)\d+ %", one)[1] for one in found] == ["great", "fine", "nice"]
-    page.driver.find_elements(By.CSS_SELECTOR, "#candidate-list button")[2].click()
+    page.click("#candidate-list button", 2)
     changed = TEXT.replace("A good", "A nice")
     page.wait("document.querySelector('.word.changed')")
     assert page.find("text").get_property("value") == changed
@@ -249,8 +251,9 @@ def test_solvers_are_compared_in_a_table(page):
     rows = page.run(
         "return [...document.querySelectorAll('#rows tr')].map(r => [...r.children].map(c => c.textContent))"
     )
-    assert [row[0] for row in rows if len(row) == 5] == ["disco", "greedy", "left-to-right", "beam"]
-    assert all(row[1] == "⇄ yes" and row[2] == "2" and row[4].endswith(" s") for row in rows if len(row) == 5)
+    solvers = [row for row in rows if len(row) == 5]
+    assert [row[0] for row in solvers] == ["disco", "greedy", "left-to-right", "beam"]
+    assert all(row[1] == "⇄ yes" and row[2] == "2" and row[4].endswith(" s") for row in solvers)
     assert sum("→" in row[0] for row in rows if len(row) == 1) == 4
     assert page.text("sentence") == "4 of 4 solvers flipped the label."
 
@@ -268,26 +271,6 @@ def test_what_is_proved_is_said_and_marked_and_what_was_not_tested_is_not(page):
         assert page.text("sentence").startswith(beginning)
         assert page.find("sentence").get_attribute("class").split() == marks
     assert re.match(r"Attack and proof took (\d+) passes \(\1 queries\), .*solver greedy\.$", page.text("progress"))
-
-
-def test_of_several_classes_one_can_be_the_target(driver):
-    class Three(Opinions):
-        labels = ("negative", "positive", "neutral")
-
-        def scores(self, texts):
-            return np.hstack([super().scores(texts), np.full((len(texts), 1), 1.0)])
-
-    with serving(Three()) as other:
-        page = Page(driver, other.address)
-        page.look_up(TEXT, words=16, target=0)
-        assert page.visible("target-field")
-        assert page.find("target").get_property("value") == "0"
-        page.start("attack")
-        assert not page.text("sentence").startswith("Flipped to neutral")
-        page.find("target").send_keys("neutral")
-        page.start("attack")
-        assert page.text("sentence").startswith("Flipped to neutral")
-        page.wait("location.hash.includes('target=2')")
 
 
 # --- by keyboard alone
@@ -317,8 +300,7 @@ def test_everything_can_be_done_by_keyboard_alone(page, victim):
     page.press(Keys.TAB)
     assert page.focus() == "undo"
     page.press(Keys.ENTER)
-    page.wait("document.querySelectorAll('.word').length === 6 && !document.querySelector('.word.changed')")
-    page.wait("document.querySelector('.word').textContent.includes('good')")  # what was undone is read again
+    page.read()  # what was undone is read again
     assert page.focus() == "text"
     stops = ["copy", "good", "budget", "solver", "attack", "prove", "compare", "Options"]
     for stop in stops:
@@ -349,7 +331,7 @@ def states(page):
     yield "empty"
     page.write(TEXT + " A_word_that_is_far_too_long_for_a_narrow_window_and_cannot_be_broken_anywhere_at_all")
     yield "a text"
-    page.driver.find_element(By.CLASS_NAME, "word").click()
+    page.click(".word")
     yield "candidates"
     page.find("close").click()
     page.start("attack")
@@ -405,7 +387,7 @@ def test_hostile_text_stays_text(page):
     before = page.run("return document.querySelectorAll('script, img, b').length")
     for text in HOSTILE:
         page.look_up(text)
-        page.read_again()
+        page.read()
         assert page.find("text").get_property("value") == text
         page.start("attack")
         page.start("compare")
@@ -413,18 +395,27 @@ def test_hostile_text_stays_text(page):
         assert page.run("return document.querySelectorAll('script, img, b').length") == before
 
 
-def test_hostile_names_of_classes_stay_text(driver, server):
+def test_hostile_names_of_classes_stay_text_and_one_can_be_the_target(driver):
     class Hostile(Opinions):
         name = "<img src=x onerror=window.hacked=1>"
-        labels = ("<script>window.hacked=1</script>", "<b>good</b>")
+        labels = ("<script>window.hacked=1</script>", "<b>good</b>", "neutral")
+
+        def scores(self, texts):
+            return np.hstack([super().scores(texts), np.full((len(texts), 1), 1.0)])
 
     with serving(Hostile()) as other:
         page = Page(driver, other.address)
-        page.look_up(TEXT)
-        page.start("attack")
+        page.look_up(TEXT, words=16, target=0)
         assert page.text("victim") == Hostile.name
         assert page.text("prediction") == "Prediction: <b>good</b>"
-        assert page.text("sentence").startswith("Flipped to <script>")
+        assert page.visible("target-field")
+        assert page.find("target").get_property("value") == "0"
+        page.start("attack")
+        assert not page.text("sentence").startswith("Flipped to neutral")
+        page.find("target").send_keys("neutral")
+        page.start("attack")
+        assert page.text("sentence").startswith("Flipped to neutral")
+        page.wait("location.hash.includes('target=2')")
         assert page.run("return typeof window.hacked") == "undefined"
 
 
@@ -445,8 +436,7 @@ def test_a_victim_that_dies_is_one_sentence_and_the_page_goes_on(page, victim):
 def test_a_server_that_has_ended_is_one_sentence(driver):
     with serving(Opinions()) as other:
         page = Page(driver, other.address)
-        page.open()
-        page.write("a good film")
+        page.look_up("a good film")
     page.find("text").send_keys("!")
     page.wait("!document.getElementById('problem').hidden")
     assert page.text("problem").startswith("The server does not answer; start `discotext serve` again")
@@ -470,9 +460,8 @@ def test_the_link_brings_the_same_state_back(page, driver, victim):
     assert link.startswith(page.address + "#")
     page.start("attack")
     shown = page.text("sentence"), page.swaps()
-    driver.get("about:blank")
-    driver.get(link)
-    page.wait("!document.getElementById('attack').disabled")
+    page.open(link.removeprefix(page.address))
+    page.read()
     assert page.find("text").get_property("value") == text
     assert page.find("solver").get_property("value") == "beam"
     assert page.text("budget-text").startswith("4 of ")

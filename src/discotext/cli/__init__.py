@@ -39,7 +39,10 @@ SECTIONS = {
     "Paper": {"reproduce": "Reproduce the paper's table, next to its own figures."},
 }
 # Commands that stand in the file of another one; the others are called `command`, in files of their names.
-SHARED = {"compare": "attack", "certify": "attack", "merge": "report", "augment": "report"}
+SHARED = {
+    "compare": "attack", "certify": "attack", "merge": "report", "augment": "report", "terms": "report",
+    "predict": "check",
+}  # fmt: skip
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 

@@ -19,7 +19,6 @@ from discotext.support.plain_text import count_texts
 
 if TYPE_CHECKING:
     from discotext.attacks.settings import Settings
-    from discotext.data.examples import Examples
     from discotext.runs.certificate import Certificate
     from discotext.runs.record import Record
     from discotext.runs.summary import Tally
@@ -149,6 +148,7 @@ def attack_all(
         flush_denormals_globally()  # must come first; for other victims it would only import PyTorch for nothing
     from discotext.attacks.job import Job
     from discotext.attacks.run import perform
+    from discotext.data.labels import fold, list_some
     from discotext.report.flipped import choose_flipped
     from discotext.runs.certificate import make_certificates
     from discotext.text.candidates import make_candidates
@@ -159,9 +159,10 @@ def attack_all(
     certifies = asked.passes is not None
     console = make_console(stderr=True)
     print_message(console, f"{count_texts(len(job.examples), data, 200)}, solver {', '.join(job.solvers)}")
-    classes = describe_classes(job.examples, job.victim.labels)
-    if classes is not None:
-        print_message(console, classes)
+    classes = list(zip(job.examples.own or job.examples.names, job.victim.labels, strict=True))
+    if any(fold(own) != fold(taken_for) for own, taken_for in classes):
+        pairs = [f"{own} → {taken_for}" for own, taken_for in classes]
+        print_message(console, f"classes of the data → of the victim: {list_some(pairs)}")
     if job.target is not None:
         print_message(console, f"target class: {job.victim.labels[job.target]}")
     if certifies:
@@ -179,20 +180,6 @@ def attack_all(
 
         tally = perform(job, out, watch, executor, progress.update_workers, progress.update_inside)
     return tally, make_certificates(tally.settings, verdicts) if certifies else [], flipped
-
-
-def describe_classes(examples: Examples, labels: tuple[str, ...]) -> str | None:
-    """Which class of a victim each class of the data is taken for; None if they have the same names, but for case.
-
-    labels: the victim's.
-    """
-    from discotext.data.labels import fold, list_some
-
-    own = examples.own or examples.names
-    if [fold(name) for name in own] == [fold(name) for name in labels]:
-        return None
-    pairs = [f"{before} → {after}" for before, after in zip(own, labels, strict=True)]
-    return f"classes of the data → of the victim: {list_some(pairs)}"
 
 
 def print_results(tally: Tally, found: list[Certificate], flipped: list[Record]) -> None:
@@ -231,16 +218,10 @@ def pop_settings(options: dict[str, Any], service: Mapping[str, Any] | None) -> 
         raise ValueError("--budget and --words are both given; give a share of the words or a number of them, not both")
     columns = shared.pop_columns(options)
     names = "accept limit seed target trust surrogate max_queries total_queries shard passes".split()
-    return Settings(
-        budget=budget or DEFAULT,
-        words=words or None,
-        text_column=columns.text,
-        label_column=columns.label,
-        rename=columns.rename,
-        unlabelled=columns.unlabelled,
-        service=service,
-        **{name: options.pop(name) for name in names if name in options},
-    )
+    given = {name: options.pop(name) for name in names if name in options}
+    given |= {"text_column": columns.text, "label_column": columns.label, "rename": columns.rename}
+    given |= {"unlabelled": columns.unlabelled, "service": service}
+    return Settings(budget=budget or DEFAULT, words=words or None, **given)
 
 
 def report_failures(tally: Tally) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -67,19 +67,19 @@ def read_json_texts(lines: str) -> Iterator[str]:
             continue
         try:
             value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number} is not JSON: {error}") from None
+        except (ValueError, RecursionError):
+            value = None
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
             raise ValueError(f'line {number} is {line[:60]!r}; expected an object such as {{"text": "A good film."}}')
         yield value["text"]
 
 
-def print_candidates(found: list[Replacements]) -> None:
+def print_candidates(found: Sequence[Replacements]) -> None:
     """Print the candidates of each word as a table."""
     from rich.text import Text
 
     console = make_console()
-    table = make_table("word", left=["word"])
+    table = make_table("word")
     table.columns[0].style = "bold"
     table.add_column("candidates", style="green")
     table.add_column("refused", style="dim")
@@ -88,8 +88,7 @@ def print_candidates(found: list[Replacements]) -> None:
         for candidate, name in word.refused:
             refused[name].append(candidate)
         for words in refused.values():
-            if len(words) > SHOWN:
-                words[SHOWN - 1 :] = [f"{len(words) - SHOWN + 1} more"]
+            words[SHOWN:] = [f"{len(words) - SHOWN} more"] if len(words) > SHOWN else []
         reasons = "; ".join(f"{name}: {', '.join(words)}" for name, words in refused.items())
         pairs = zip(word.candidates, word.accept, strict=True)
         offered = ", ".join(name if chance is None else f"{name} {chance:.2f}" for name, chance in pairs)

@@ -114,7 +114,7 @@ def command(
         fitted = counterfit(before, kept["synonyms"], kept["antonyms"], settings, watch)
     fitted.vectors.write(out)
     report: dict[str, Any] = {"words": len(before), "width": before.width, "steps": len(fitted.curve) - 1}
-    report["curve"] = fitted.curve
+    report |= {"curve": fitted.curve, "out": str(out)}
     for name, part in [("fitted", kept), *([("held_out", held)] if hold_out else [])]:
         apart = look_up_pairs(before, part["antonyms"])
         together = remove_pairs(look_up_pairs(before, part["synonyms"]), apart)
@@ -127,7 +127,6 @@ def command(
     if judged is not None:
         (report["simlex_before"], report["simlex_pairs"]) = spearman(before, judged)
         report["simlex_after"] = spearman(fitted.vectors, judged)[0]
-    report["out"] = str(out)
     if as_json:
         write_json(report)
     else:
@@ -137,7 +136,7 @@ def command(
 def print_fit(report: dict[str, Any]) -> None:
     """Print what changed as a table."""
     console = make_console()
-    table = make_table("", "before", "after", left=[""])
+    table = make_table("", "before", "after")
     if "simlex_after" in report:
         label = f"SimLex-999, Spearman's ρ ({report['simlex_pairs']} pairs)"
         table.add_row(label, f"{report['simlex_before']:.3f}", f"{report['simlex_after']:.3f}", style="bold")

@@ -64,12 +64,12 @@ def describe_dataset(name: str) -> dict[str, Any]:
 
     from discotext.data.registry import describe_locations, get_dataset
 
-    one, splits = get_dataset(name), {}
+    one = get_dataset(name)
+    splits = {}
     for split, location in describe_locations(name).items():
         found = asdict(location)
-        path = str(location.path) if location.path else None
-        splits[split] = {"found": found.pop("kind") or None, **found, "path": path}
-        del splits[split]["split"]
+        del found["split"]
+        splits[split] = found | {"found": found.pop("kind") or None, "path": str(location.path or "") or None}
     told = {key: vars(one)[key] for key in TOLD}
     return {**told, "labels": list(one.labels), "hub": one.hub, "rows": one.rows, "splits": splits}
 
@@ -79,16 +79,14 @@ def print_datasets(content: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     console = make_console()
-    table = make_table("name", *SPLITS, left=["name"])
+    table = make_table("name", *SPLITS)
     table.columns[0].style = "bold"
     table.add_column("classes")
     table.add_column("found")
     for one in content:
-        found = {split: location["found"] or "no" for split, location in one["splits"].items()}
-        same = len(set(found.values())) == 1
-        where = found["train"] if same else ", ".join(f"{split}: {kind}" for split, kind in found.items())
+        found = [f"{split}: {location['found'] or 'no'}" for split, location in one["splits"].items()]
         rows = [f"{one['rows'][split]:,}" for split in SPLITS]
-        table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), where)
+        table.add_row(one["name"], *rows, Text(", ".join(one["labels"])), ", ".join(found))
     console.print(table)
     # In the table, these long lines would squeeze the other columns.
     for one in content:
@@ -101,7 +99,6 @@ def print_dataset(content: dict[str, Any]) -> None:
     from rich.text import Text
 
     table = make_table()
-    table.show_header = False
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     for key in TOLD:
@@ -111,10 +108,9 @@ def print_dataset(content: dict[str, Any]) -> None:
     for split, location in content["splits"].items():
         official = content["rows"][split]
         if location["path"]:
-            short = "" if location["rows"] == official else f" of {official:,}"
             known = "a known copy" if location["known"] else "not a known copy"
             table.add_row(split, Text(f"{location['path']} ({location['found']})"))
-            table.add_row("", f"{location['rows']:,} rows{short}, {location['bytes']:,} bytes")
+            table.add_row("", f"{location['rows']:,} rows of {official:,}, {location['bytes']:,} bytes")
             table.add_row("", f"sha256 {location['sha256']}: {known}")
         elif location["found"]:
             table.add_row(split, f"on the Hugging Face hub, {official:,} rows; downloaded on first use")

@@ -33,8 +33,7 @@ def print_summary(summary: Summary) -> None:
     accepted = "" if summary.accept is None else f", each swap accepted with probability ≥ {summary.accept:g}"
     title = f"{summary.data}, {summary.n} texts, at most {allowed} changed{accepted}"
     print_table(tabulate_solvers([summary]).without("budget"), title)
-    curve = tabulate_queries(summary) if len(summary.solvers) > 1 else None
-    if curve is not None:
+    if len(summary.solvers) > 1 and (curve := tabulate_queries(summary)) is not None:
         print_table(curve)
     console = make_console()
     print_hint(console)
@@ -79,10 +78,9 @@ def print_pairing(found: Pairing) -> None:
     console = make_console()
     for letter, name, run in zip("AB", found.names, found.runs, strict=True):
         print_message(console, f"{letter}  {name}: {run.settings['victim']} on {run.settings['data']}")
-    both, first, second = found.texts
+    (both, first, second), strongest = found.texts, found.strongest
     print_sentence(console, f"{both:,} texts in both; {first:,} only in A and {second:,} only in B are left out")
     print_table(tabulate_pairing(found))
-    strongest = found.strongest
     print_sentence(console, describe_difference(strongest.after, strongest.budget.describe()))
     print_sentence(console, "B − A: percentage points, with Newcombe's interval for pairs; p: McNemar's exact test")
 

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from click.types import OptionHelpExtra
 
 Decorator = Callable[[Any], Any]
-# Options of earlier versions, each with the way now. A command that still has the option takes it.
-REMOVED = dict.fromkeys(
-    ("--contain", "--exclude", "--forbid", "--force", "--longest", "--shortest"),
-    "take the alternatives that do not fit out of the networks",
-) | {
+# Options of earlier versions, each with the way now; with the command before it where others still have the option.
+REMOVED = {
+    **dict.fromkeys(
+        ("--contain", "--exclude", "--forbid", "--force", "--longest", "--shortest"),
+        "take the alternatives that do not fit out of the networks",
+    ),
+    **dict.fromkeys(("train-lm --epochs", "train-lm --model", "train-lm --seed"), "language models are n-gram models"),
+    "harden --passes": "in Python, Budgets has the parameter passes",
+    "train-lm --overwrite": "remove the file first",
     "--adversarial": "use `discotext harden --recipe adversarial`",
     "--gpus": "in Python, RayExecutor has the parameter gpus",
     "--other-synonyms": "in Python, harden has the parameter others",
@@ -140,9 +144,11 @@ class GroupedCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if error.option_name not in REMOVED:
+            name = error.option_name
+            way = REMOVED.get(f"{ctx.info_name} {name}") or REMOVED.get(name)
+            if way is None:
                 raise
-            raise click.UsageError(f"{error.option_name} is gone: {REMOVED[error.option_name]}", ctx) from None
+            raise click.UsageError(f"{name} is gone: {way}", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}

@@ -25,11 +25,11 @@ PAPER_DATASETS = ("imdb", "ag_news", "trec")
 VICTIM_PREFIXES = ("hf:", "sklearn:", "py:", "http://", "https://")
 
 
-def join_names(names: tuple[str, ...], last: str = "or") -> str:
+def join_names(names: tuple[str, ...]) -> str:
     """Join names for a sentence.
 
     >>> join_names(("last", "max", "mean"))
     'last, max or mean'
     """
     *others, final = names
-    return f"{', '.join(others)} {last} {final}" if others else final
+    return f"{', '.join(others)} or {final}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from discotext.cli.figures import NEW, OLD, paint
+from discotext.cli.candidates import print_candidates
+from discotext.cli.figures import paint
 from discotext.cli.options import load_named
 from discotext.cli.output import make_console, make_table, print_sentence, write_json
 from discotext.support.progress import Progress
@@ -19,21 +19,24 @@ if TYPE_CHECKING:
     from discotext.attacks.one_text import Look, Outcome
 
 # What only makes sense for many texts.
-FOR_DATA = {
-    "limit": None, "text_column": None, "label_column": None, "map_labels": (), "unlabelled": False, "out": None,
-    "shard": None, "total_queries": None, "fail_under": None, "workers": None, "time_limit": None, "ray": None,
-}  # fmt: skip
-BAR = 24  # characters of the longest bar
+FOR_DATA = (
+    "limit", "text_column", "label_column", "map_labels", "unlabelled", "out", "shard", "total_queries", "fail_under",
+    "workers", "time_limit", "ray",
+)  # fmt: skip
 CLASSES = 8  # classes whose scores are shown
 
 
 def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) -> None:
     """Attack one text, and print what came of it."""
     options = dict(options)
-    for name, default in FOR_DATA.items():
-        if options.pop(name) != default:
+    for name in FOR_DATA:
+        if options.pop(name) not in (None, (), False):
             raise click.UsageError(f"--{name.replace('_', '-')} is for DATA with many texts; leave it out with --text.")
-    budget, words, accept = (choose_one(options.pop(name), name) for name in ("budget", "words", "accept"))
+    single = {name: options.pop(name) for name in ("budget", "words", "accept")}
+    for name, given in single.items():  # repeatable, but not for a single text
+        if len(given) > 1:
+            raise click.UsageError(f"--{name} is given {len(given)} times; give it once with --text.")
+    budget, words, accept = (given[0] if given else None for given in single.values())
     if budget is not None and words is not None:
         raise click.UsageError("--budget and --words are both given; give one of them.")
     model = load_named(victim, options)
@@ -42,7 +45,7 @@ def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) ->
 
     as_json = options.pop("as_json")
     search = {name: options.pop(name) for name in ("target", "seed", "surrogate", "max_queries")}
-    limits = {"budget": budget or 0.2, "words": words}
+    limits: dict[str, Any] = {"budget": budget or 0.2, "words": words}
     attacker = TextAttacker(model, make_candidates(**options, accept=accept))
     look = attacker.look(text, **limits)
     with Progress() as progress:
@@ -58,13 +61,6 @@ def attack_text(victim: str, text: str, solver: str, options: dict[str, Any]) ->
     found = {name: vars(outcome)[name] for name in ("labels", "scores", "adversarial_scores")}
     found["words_tried"] = [word.as_json() for word in look.words if word.candidates]
     write_json(outcome.record.as_dict() | found)
-
-
-def choose_one(given: Sequence[Any], name: str) -> Any:
-    """The single value of an option that is repeatable for data, or None."""
-    if len(given) > 1:
-        raise click.UsageError(f"--{name} is given {len(given)} times; give it once with --text.")
-    return given[0] if given else None
 
 
 def print_outcome(look: Look, outcome: Outcome) -> None:
@@ -92,44 +88,16 @@ def print_outcome(look: Look, outcome: Outcome) -> None:
     spent = f"queries: {record.forwards:,}" + (f", gradients: {record.backwards:,}" if record.backwards else "")
     learning = f", {outcome.learning_queries:,} more queries to learn a surrogate" if outcome.learning_queries else ""
     print_sentence(console, f"{record.solver}: {record.seconds:.1f} s, {spent}{learning}")
-    print_candidates(console, look, outcome)
+    console.print()
+    print_candidates(look.words)
 
 
 def print_scores(console: Console, outcome: Outcome) -> None:
-    """Print the scores of the classes before and after, with bars where they are probabilities."""
-    after = outcome.adversarial_scores if outcome.record.changes else None
-    columns = [outcome.scores] if after is None else [outcome.scores, after]
-    table = make_table("", *("before", "after")[: len(columns)], "bar", left=["", "bar"])
-    table.show_header = after is not None
-    table.columns[-1].header = ""
-    rows = list(zip(*columns, strict=True))
-    shares = all(0 <= value <= 1 for row in rows for value in row)
-    winner = max(range(len(rows)), key=columns[-1].__getitem__)
-    for number in sorted(range(len(rows)), key=lambda number: -max(rows[number]))[:CLASSES]:
-        bar = "█" * round(BAR * rows[number][-1]) if shares else ""
-        scores = [f"{value:.3f}" for value in rows[number]]
-        table.add_row(outcome.labels[number], *scores, bar, style="bold" if number == winner else "")
+    """Print the scores of the classes before and after, the largest first."""
+    table = make_table("", "before", "after")
+    after = outcome.scores if outcome.adversarial_scores is None else outcome.adversarial_scores
+    rows = sorted(zip(outcome.labels, outcome.scores, after, strict=True), key=lambda row: -max(row[1:]))
+    for name, *scores in rows[:CLASSES]:
+        winner = scores[1] == max(after)
+        table.add_row(name, *(f"{value:.3f}" for value in scores), style="bold" if winner else "")
     console.print(table)
-
-
-def print_candidates(console: Console, look: Look, outcome: Outcome) -> None:
-    """Print the words that may change and their candidates, the one that was put in first."""
-    from rich.text import Text
-
-    used = {change.start: change.new for change in outcome.record.changes}
-    able = [word for word in look.words if word.candidates]
-    if not able:
-        print_sentence(console, "no word of it has a candidate; `discotext candidates` shows what was refused and why")
-        return
-    estimated = any(chance is not None for word in able for chance in word.accept)
-    probability = ", with the probability that most people accept them" if estimated else ""
-    console.print(f"\ncandidates of {len(able)} of {len(look.words)} words{probability}:")
-    for word in able:
-        line = Text(f"  {word.word}: ", style=OLD if word.start in used else "")
-        ranked = sorted(zip(word.candidates, word.accept, strict=True), key=lambda pair: -(pair[1] or 0.0))
-        for number, (candidate, chance) in enumerate(ranked):
-            chosen = used.get(word.start) == candidate
-            line.append(", " if number else "", "not strike default")
-            line.append(candidate, NEW if chosen else "not strike default")
-            line.append("" if chance is None else f" {chance:.2f}", "not strike dim")
-        console.print(line, highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,13 +40,9 @@ WORKER_OPTIONS = ("workers", "time_limit", "ray")
 
 
 def complete_names(names: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
-    """Complete a name, with hyphens or underscores as the user writes them.
-
-    >>> [item.value for item in complete_names(("left-to-right", "greedy"), "left_")]
-    ['left_to_right']
-    """
+    """Complete a name, with hyphens or underscores as the user writes them."""
     typed = "_" if "_" in incomplete else "-" if "-" in incomplete else None
-    spelt = [name if typed is None else name.replace("_" if typed == "-" else "-", typed) for name in names]
+    spelt = [name if typed is None else re.sub("[-_]", typed, name) for name in names]
     return [CompletionItem(name) for name in spelt if name.startswith(incomplete)]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,13 +53,13 @@ def print_table(table: Table, title: str = "") -> None:
         print_sentence(console, f"a wider terminal also shows: {', '.join(dict.fromkeys(hidden))}")
 
 
-def make_table(*headings: str, left: Sequence[str] = (), title: str | None = None) -> RichTable:
-    """Make a table without lines whose columns are aligned to the right, except those named in `left`."""
+def make_table(*headings: str) -> RichTable:
+    """Make a table without lines whose columns but the first are aligned to the right; without headings, with none."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
+    table = Table(box=None, pad_edge=False, show_header=bool(headings))
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
     return table
 
 

@@ -1,4 +1,4 @@
-"""discotext report, merge and augment: what is made of runs. Tables, a page and files; one run; training data."""
+"""discotext report, merge, augment and terms: tables, a page and files of a run; one run of shards; training data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from discotext.cli.figures import print_certificates, print_pairing, print_summary
 from discotext.cli.help import GroupedCommand, argument, option, output_option
 from discotext.cli.options import OUTPUT_FILE, RUN_FOLDER, complete_solver, json_option
-from discotext.cli.output import write_json
+from discotext.cli.output import make_console, make_table, write_json
 
 
 @click.command(cls=GroupedCommand)
@@ -145,3 +145,28 @@ def augment(run: Path, out: Path, overwrite: bool) -> None:
     write_examples(texts + flipped, out)
     made = f"{len(texts):,} texts and {len(flipped):,} successful attacks, with their true labels"
     click.echo(f"wrote {made}, to {out}; train on them with `discotext train {out}`", err=True)
+
+
+@click.command(cls=GroupedCommand)
+@argument("words", "Words or column headings to explain.", nargs=-1, metavar="[TERM]...")
+def terms(words: tuple[str, ...]) -> None:
+    """Explain the columns of tables and the words of reports.
+
+    \b
+    Examples:
+      discotext terms
+      discotext terms proved bracket s/text
+    """
+    from discotext.report.terms import ALIASES, TERMS, define
+
+    every = {name.lower(): name for name in (*TERMS, *ALIASES)}
+    table = make_table()
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for term in words or every.values():
+        if term.lower() not in every:
+            raise ValueError(f"there is no term {term!r}; `discotext terms` lists all of them")
+        table.add_row(term, define(every[term.lower()]))
+    console = make_console()
+    console.width = min(console.width, 100)
+    console.print(table)

@@ -76,9 +76,7 @@ def command(victim: str, port: int | None, show: bool | None, **options: Any) ->
 
 def can_show() -> bool:
     """Whether there is a browser with a window of its own: one that runs in the terminal would only be in the way."""
-    if not sys.stdout.isatty():
-        return False
     try:
-        return type(webbrowser.get()) is not webbrowser.GenericBrowser
+        return sys.stdout.isatty() and type(webbrowser.get()) is not webbrowser.GenericBrowser
     except webbrowser.Error:
         return False

@@ -16,7 +16,6 @@ WIDE, HIGH = 480, 290
 LEFT, RIGHT, TOP, BOTTOM = 54, 14, 12, 52
 STYLES = 6  # kinds of line the style knows; with more solvers they come round again
 ROW = 20  # the height of a line of the legend
-QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 # The colours of a picture without a page, which a notebook may show on any background.
 COLOURS = (
     "svg { --paper: #fff; --ink: #1d1f23; --quiet: #5b606a; --line: #dedbd4; --accent: #1a56b8; --sans: sans-serif }"
@@ -35,10 +34,7 @@ class Point:
 
 @dataclass(frozen=True, repr=False)
 class Chart:
-    """A picture that a page holds, that a notebook shows, and that can be saved.
-
-    label: what it shows, for those who cannot see it.
-    """
+    """A picture for a page or a notebook, which can be saved. label: what it shows, for those who cannot see it."""
 
     label: str
     content: Markup
@@ -74,7 +70,7 @@ def draw_curve(series: dict[str, list[Point]], ticks: Sequence[tuple[float, str]
         return round(LEFT + value / right * (WIDE - LEFT - RIGHT), 1)
 
     drawn = []
-    for share in QUARTERS:
+    for share in (0, 0.25, 0.5, 0.75, 1):
         drawn.append(_line(LEFT, _height(share), WIDE - RIGHT, _height(share), "grid" if share else "axis"))
         drawn.append(_text(LEFT - 8, _height(share) + 4, f"{100 * share:.0f} %", "end"))
     last = -100.0
@@ -106,28 +102,6 @@ def _series(number: int, places: Sequence[tuple[float, Point]]) -> Markup:
         hover = element("title", f"{100 * point.y:.1f} % ({100 * point.low:.1f}–{100 * point.high:.1f})")
         parts.append(element("g", _mark(x, _height(point.y)), hover))
     return element("g", *parts, class_=f"series s{number % STYLES}")
-
-
-def draw_bars(rows: Sequence[tuple[str, Point]]) -> Chart:
-    """A bar for each row, its end marked with its interval: what there is to draw when there is but one budget."""
-    step, top = 44, 8
-    high = top + step * len(rows) + 22
-
-    def place(value: float) -> float:
-        return round(4 + value * (WIDE - 40), 1)
-
-    drawn = []
-    for share in QUARTERS:
-        drawn.append(_line(place(share), top, place(share), high - 20, "grid" if share else "axis"))
-        drawn.append(_text(place(share), high - 4, f"{100 * share:.0f} %", "middle" if share else "start"))
-    said = [f"{name}: {100 * point.y:.1f} %" for name, point in rows]
-    for number, (_, point) in enumerate(rows):
-        y = top + number * step
-        drawn.append(_text(6, y + 14, said[number], "start"))
-        kind, width = "bar" if number else "bar quiet", round(place(point.y) - 4, 1)
-        drawn.append(element("rect", x=4, y=y + 20, width=width, height=14, class_=kind))
-        drawn.append(_line(place(point.low), y + 27, place(point.high), y + 27, "interval"))
-    return Chart(f"Accuracy. {'; '.join(said)}", join(*drawn), high)
 
 
 def _height(share: float) -> float:

@@ -31,14 +31,10 @@ def flatten(records: Iterable[Record], labels: Sequence[str] = ()) -> Iterator[d
     for record in records:
         changes = "; ".join(f"{change.old}→{change.new}" for change in record.changes)
         row = record.as_dict() | {"changes": changes, "changed": len(record.changes)}
-        row |= {f"{name}_name": _name_class(row[name], labels) for name in CLASSES}
+        for name in CLASSES:  # there is none where the victim failed
+            row[f"{name}_name"] = labels[row[name]] if labels and row[name] is not None else None
         flat = {name: row.get(name) for name in COLUMNS}
         yield {name: replace_surrogates(value) if isinstance(value, str) else value for name, value in flat.items()}
-
-
-def _name_class(number: int | None, labels: Sequence[str]) -> str | None:
-    """The name of a class; None where the victim failed and named none, or the names are not known."""
-    return labels[number] if labels and number is not None else None
 
 
 def write_csv(path: Path, records: Iterable[Record], labels: Sequence[str] = ()) -> None:

@@ -14,8 +14,6 @@ from discotext.runs.record import Budget, Record, describe_budget
 from discotext.runs.summary import Estimate, SolverSummary, Summary
 from discotext.support.plain_text import percent, shorten
 
-SIGNIFICANT = 0.05
-
 
 @dataclass(frozen=True)
 class Strongest:
@@ -30,13 +28,11 @@ class Strongest:
         # Numbers of words and shares are never mixed in a run, so the largest value is the largest budget; and where
         # less need be acceptable, more is allowed.
         budget, summary = max(run.begun, key=lambda pair: (pair[1].budget, -(pair[1].accept or 0.0)))
-        rows = summary.solvers
-
-        def weakness(name: str) -> tuple[float, ...]:
-            row = rows[name]  # of those that are as strong, the one that proves more comes first
-            return row.adversarial_accuracy or 0.0, -(row.success_rate or 0), -(row.optimal or 0)
-
-        return cls(run, budget, min(rows, key=weakness))
+        ranks = {  # of those that are as strong, the one that proves more comes first
+            name: (row.adversarial_accuracy or 0.0, -(row.success_rate or 0), -(row.optimal or 0))
+            for name, row in summary.solvers.items()
+        }
+        return cls(run, budget, min(ranks, key=ranks.__getitem__))
 
     @cached_property
     def records(self) -> list[Record]:
@@ -89,14 +85,13 @@ def tabulate_queries(summary: Summary) -> Table | None:
         return None
     steps = next(iter(rows.values())).success_by_queries
     columns = [
+        Column("flipped within queries", list(rows)),
         # Every second one is left out before any other.
-        share(step, [row.success_by_queries[step] for row in rows.values()], 1 + number % 2)
-        for number, step in enumerate(steps)
-    ]
-    area = count("area", [row.query_area for row in rows.values()], digits=2)
-    return Table(
-        "Share of attacked texts that were flipped", [Column("flipped within queries", list(rows)), *columns, area]
-    )
+        *(share(step, [row.success_by_queries[step] for row in rows.values()], 1 + number % 2)
+          for number, step in enumerate(steps)),
+        count("area", [row.query_area for row in rows.values()], digits=2),
+    ]  # fmt: skip
+    return Table("Share of attacked texts that were flipped", columns)
 
 
 def tabulate_certificates(found: Sequence[Certificate]) -> Table:
@@ -118,6 +113,10 @@ def tabulate_certificates(found: Sequence[Certificate]) -> Table:
 
 def tabulate_pairing(found: Pairing) -> Table:
     """Accuracy on the texts of both runs, before any change and under each attack that both have."""
+
+    def ends(difference: Estimate) -> str:
+        return f"{points(difference.low)} to {points(difference.high)}"
+
     rows = {"before": found.before}
     rows |= {f"{one.solver}, {one.budget.describe('')}": one.after for one in found.attacks}
     tables = rows.values()
@@ -125,16 +124,12 @@ def tabulate_pairing(found: Pairing) -> Table:
         Column("accuracy", list(rows)),
         share("A", [table.accuracies[0] for table in tables]),
         share("B", [table.accuracies[1] for table in tables]),
-        Column("B − A", [table.difference for table in tables], points, 0, write_ends),
+        Column("B − A", [table.difference for table in tables], points, 0, ends),
         count("only A", [table.first for table in tables]),
         count("only B", [table.second for table in tables]),
         Column("p", [table.p for table in tables], write_p),
     ]
     return Table("Accuracy on the same texts", columns)
-
-
-def write_ends(difference: Estimate) -> str:
-    return f"{points(difference.low)} to {points(difference.high)}"
 
 
 def write_p(p: float) -> str:
@@ -152,10 +147,10 @@ def describe_difference(table: Contingency, budget: str) -> str:
     """Which of two runs is more robust, in a sentence."""
     one, other = map(percent, table.accuracies)
     left = f"Changing at most {budget} leaves A {one} accuracy and B {other}"
-    p = write_p(table.p) if table.p < 1e-4 else f"= {write_p(table.p)}"
     if table.first == table.second:
         return f"{left}: no difference."
-    if table.p >= SIGNIFICANT:
+    p = write_p(table.p) if table.p < 1e-4 else f"= {write_p(table.p)}"
+    if table.p >= 0.05:
         return f"{left}: a difference that may be chance (p {p})."
     better = "B" if table.second > table.first else "A"
     return f"{left}: {better} keeps {points(abs(table.difference))} points more (p {p})."

@@ -132,8 +132,8 @@ def cut_pieces(record: Record, whole: bool = False) -> Iterator[tuple[Kind, str]
     """
     changes = order_changes(record)
     if changes is None:  # of another program: the changes do not lead to the text, so both are shown
-        yield "old", record.text if whole else _shorten_gap(record.text, first=True, last=True)
-        yield "new", record.adversarial_text if whole else _shorten_gap(record.adversarial_text, first=True, last=True)
+        yield "old", record.text
+        yield "new", record.adversarial_text
         return
     shown = changes if whole else changes[:CHANGES]
     long = len(record.text) > LONG and not whole

@@ -28,7 +28,7 @@ def make_page(run: Run, compared: Pairing | None = None) -> str:
         "next": ("What to do next", parts.suggest_next(attack)),
         "bracket": ("What is proved", parts.show_bracket(run)),
         "solvers": ("All solvers", parts.list_solvers(attack)),
-        "accuracy": ("Accuracy by budget" if len(run.begun) > 1 else "Before and after", parts.chart_accuracy(attack)),
+        "accuracy": (f"Accuracy by {'budget' if len(run.begun) > 1 else 'changes'}", parts.plot_run(run).as_html()),
         "queries": ("Success by queries", parts.show_queries(attack)),
         "classes": ("Class by class", parts.compare_classes(attack)),
         "words": ("The swaps that do most damage", parts.list_swaps(attack)),

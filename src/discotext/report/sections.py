@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discotext.report import figures
-from discotext.report.chart import Chart, Point, draw_bars, draw_curve
+from discotext.report.chart import Chart, Point, draw_curve
 from discotext.report.figures import Strongest
 from discotext.report.flipped import mark_changes
 from discotext.report.markup import Markup, element, join
@@ -39,19 +39,16 @@ def write_headline(attack: Strongest) -> Markup:
     """The answer in words."""
     row, run = attack.figures, attack.run
     before, after = write_percent(row.original_accuracy), write_percent(row.adversarial_accuracy)
-    target = run.settings.get("target")
     if row.success_rate is None:
         said = f"No text could be attacked: the victim gets {before} of the texts right before any change."
-    else:
-        what = (
-            "the texts that the victim had right" if target is None else f"the texts attacked into {run.label(target)}"
-        )
-        moved = f"accuracy falls from {before} to {after}" if before != after else f"accuracy stays at {after}"
-        share = write_percent(row.success_rate, 0)
-        allowed = Budget.parse(attack.budget).describe(OF).replace(" %", "\u00a0%")
-        comma = "," if "accept" in allowed else ""
-        said = f"Changing at most {allowed}{comma} flips {share} of {what}: {moved}."
-    return element("h1", said)
+        return element("h1", said)
+    target = run.settings.get("target")
+    what = "the texts that the victim had right" if target is None else f"the texts attacked into {run.label(target)}"
+    moved = f"accuracy falls from {before} to {after}" if before != after else f"accuracy stays at {after}"
+    share = write_percent(row.success_rate, 0)
+    allowed = Budget.parse(attack.budget).describe(OF).replace(" %", "\u00a0%")
+    comma = "," if "accept" in allowed else ""
+    return element("h1", f"Changing at most {allowed}{comma} flips {share} of {what}: {moved}.")
 
 
 def write_lead(attack: Strongest) -> Markup:
@@ -100,7 +97,7 @@ def suggest_next(attack: Strongest) -> Markup | None:
     )
     budget = Budget.parse(attack.budget)
     allowed = f"--budget {budget.share}" if budget.words is None else f"--words {budget.words}"
-    found: list[tuple[str, str, str | None]] = []  # a reason, what to do, and a command
+    found: list[tuple[str, str, Markup | None]] = []  # a reason, what to do, and a command
     if len(run.records) < run.expected:
         found.append(("The run is not finished.", "Repeat the command that began it; it resumes.", None))
     guessing = row.original_accuracy is not None and row.original_accuracy.high < 1 / len(run.labels)
@@ -109,20 +106,24 @@ def suggest_next(attack: Strongest) -> Markup | None:
             f"The victim failed on {row.failed:,} texts, contradicted itself on {row.unstable:,}, and has "
             f"{write_percent(row.original_accuracy)} of the texts right."
         )
-        found.append((trouble, "Check it before you rely on the figures.", f"discotext check {victim} {data}"))
+        command = element("code", f"discotext check {victim} {data}")
+        found.append((trouble, "Check it before you rely on the figures.", command))
     if row.optimal is not None and row.optimal < 1 and not run.certificates:
         reason = f"Nothing is proved for {write_percent(1 - row.optimal)} of the attacks: another might flip them."
-        command = f"discotext certify {victim} {data} {allowed}"
+        command = element("code", f"discotext certify {victim} {data} {allowed}")
         found.append((reason, "Prove how robust the model is.", command))
     if row.success_rate is not None and row.success_rate >= MANY_FLIPPED:
         reason = f"{write_percent(row.success_rate, 0)} of the attacked texts were flipped."
-        command = f"discotext harden TRAINING_DATA --test {data} --model {victim} --out hardened"
-        compared = "discotext report hardened/before hardened/after"
-        found.append((reason, "Train a more robust model, and compare both.", f"{command}\n{compared}"))
-    rows = []
-    for reason, action, line in found:
-        code = None if line is None else element("pre", element("code", line), tabindex="0")
-        rows.append(element("li", element("p", reason, " ", element("b", action)), code))
+        command = element(
+            "code",
+            f"discotext harden TRAINING_DATA --test {data} --model {victim} --out hardened\n"
+            "discotext report hardened/before hardened/after",
+        )
+        found.append((reason, "Train a more robust model, and compare both.", command))
+    rows = [
+        element("li", element("p", reason, " ", element("b", action)), code and element("pre", code, tabindex="0"))
+        for reason, action, code in found
+    ]
     return element("ol", *rows, class_="steps") if rows else None
 
 
@@ -132,25 +133,28 @@ def show_bracket(run: Run) -> Markup | None:
     if not found:
         return None
     said = f"The bracket is the difference of certified and attacked accuracy, in points. {INTERVALS} {found[-1].scope}"
+    chart = draw_brackets(run)
     return join(
         element("p", figures.describe_bracket(found[-1]), class_="lead"),
         figures.tabulate_certificates(found).as_html(),
         element("p", said, class_="fine"),
-        draw_brackets(run),
+        None if chart is None else chart.as_html(),
     )
 
 
-def draw_brackets(run: Run) -> Markup | None:
+def draw_brackets(run: Run) -> Chart | None:
     """Certified and attacked accuracy by the number of changed words; None where shares of words were given."""
-    words = [Budget.parse(text).words for text in run.settings["budgets"]]
-    if len(words) != 1 or words[0] is None or words[0] < 2:
+    most, *others = (Budget.parse(text).words for text in run.settings["budgets"])
+    if others or most is None or most < 2:
         return None
-    most = words[0]
     steps = [*range(0, most, max(1, -(-most // LONGEST_CURVE))), most]
     found = [make_certificate(run.settings, run.records, Budget(words=number)) for number in steps]
-    attacked, certified = [one.attacked_accuracy for one in found], [one.certified_accuracy for one in found]
-    series = {"attacked": list(map(_point, steps, attacked)), "certified": list(map(_point, steps, certified))}
-    return draw_curve(series, [(number, str(number)) for number in steps], "changed words").as_html()
+    pairs = list(zip(steps, found, strict=True))
+    series = {
+        "attacked": [_point(number, one.attacked_accuracy) for number, one in pairs],
+        "certified": [_point(number, one.certified_accuracy) for number, one in pairs],
+    }
+    return draw_curve(series, [(number, str(number)) for number in steps], "changed words")
 
 
 def compare_runs(found: Pairing) -> Markup:
@@ -168,11 +172,9 @@ def compare_runs(found: Pairing) -> Markup:
     lists = []
     for letter, in_second in (("B", True), ("A", False)):
         pairs = attack.differing(in_second)
+        title = f"Right under attack only in {letter}: {len(pairs):,} texts, as the other changed them"
         shown = [mark_changes(pair[0 if in_second else 1]) for pair in pairs[:DIFFERING]]
-        lists.append(
-            element("h3", f"Right under attack only in {letter}: {len(pairs):,} texts, as the other changed them")
-        )
-        lists += [element("p", text, class_="text", dir="auto") for text in shown]
+        lists += [element("h3", title), *(element("p", text, class_="text", dir="auto") for text in shown)]
     return join(
         element("p", figures.describe_difference(attack.after, attack.budget.describe(OF)), class_="lead"),
         element("ul", *names, class_="plain"),
@@ -190,73 +192,39 @@ def list_solvers(attack: Strongest) -> Markup:
     table = figures.tabulate_solvers([one for _, one in begun])
     # How much of the texts can change, ties, words that the victim does not know.
     notes = [
-        f"At most {Budget.parse(budget).describe()}: {note}." for budget, one in begun for note in coverage.notes(one)
+        element("li", f"At most {Budget.parse(budget).describe()}: {note}.")
+        for budget, one in begun
+        for note in coverage.notes(one)
     ]
     return join(
         table.as_html(best=places.index((attack.budget, attack.solver))),
         element("p", f"{INTERVALS} The strongest attack is in colour.", class_="fine"),
-        element("ul", *(element("li", note) for note in notes), class_="plain"),
+        element("ul", *notes, class_="plain"),
         compare_solvers(attack),
     )
 
 
 def compare_solvers(attack: Strongest) -> Markup | None:
     """How the strongest compares with each other solver on the same texts."""
-    others = [name for name in attack.summary.solvers if name != attack.solver]
-    if not others:
-        return None
     rows = []
-    for name in others:
+    for name in attack.summary.solvers:
+        if name == attack.solver:
+            continue
         theirs = attack.run.select(attack.budget, name)
         both = {row.id for row in theirs} & {row.id for row in attack.records}
         mine, its = ([row for row in rows if row.id in both] for rows in (attack.records, theirs))
-        p = mcnemar(mine, its)
         flipped, its_flipped = (sum(row.succeeded for row in rows) for rows in (mine, its))
-        chance = f"p = {p:.2g} for a difference this large by chance alone (McNemar’s exact test)"
         both_flip = f"Of the same {len(both):,} texts {attack.solver} flips {flipped} and {name} {its_flipped}"
-        rows.append(element("li", f"{both_flip}; {chance}."))
+        chance = "for a difference this large by chance alone (McNemar’s exact test)"
+        rows.append(element("li", f"{both_flip}; p = {mcnemar(mine, its):.2g} {chance}."))
+    if not rows:
+        return None
     # The strongest was found on the texts it is now compared on: so a small p is less surprising than it looks.
     caution = (
-        f"{attack.solver} was picked as the strongest on these same texts; the p-values are not corrected for that"
+        f"{attack.solver} was picked as the strongest on these same texts; the p-values are corrected neither for that "
+        "nor for the number of comparisons."
     )
-    more = "" if len(others) == 1 else f", nor for there being {len(others)} comparisons"
-    return join(element("ul", *rows, class_="plain"), element("p", f"{caution}{more}.", class_="fine"))
-
-
-def chart_accuracy(attack: Strongest) -> Markup:
-    """Accuracy by budget, or before and after where there is one budget."""
-    if len(attack.run.begun) > 1:
-        chart = draw_by_budget(attack.run)
-    else:
-        bars = [("before", _point(0, attack.figures.original_accuracy))]
-        rows = attack.summary.solvers.items()
-        chart = draw_bars(bars + [(f"after, {name}", _point(0, row.adversarial_accuracy)) for name, row in rows])
-    caption = element("figcaption", "Accuracy of the victim, with 95\u00a0% intervals")
-    return element("figure", caption, chart.as_html())
-
-
-def draw_by_budget(run: Run) -> Chart:
-    """Accuracy by budget, a line for each solver and level of acceptance; under one budget, by that level."""
-    summaries = sorted((one for _, one in run.begun), key=lambda one: (one.budget, one.accept or 0.0))
-    levels = {one.accept for one in summaries}
-    if len(levels) == len(summaries):
-        series: dict[str, list[Point]] = {}
-        for one in summaries:
-            for name, row in one.solvers.items():
-                series.setdefault(name, []).append(_point(one.accept or 0.0, row.adversarial_accuracy))
-        ticks = [(one.accept or 0.0, f"{one.accept:g}") for one in summaries]
-        return draw_curve(series, ticks, "least probability that most people accept a swap")
-    series = {}
-    for one in summaries:
-        for name, row in one.solvers.items():
-            # With no budget at all, accuracy is what it was before.
-            start = [_point(0, row.original_accuracy)] if one.budget > 0 else []
-            name = name if len(levels) == 1 else f"{name}, accept ≥ {one.accept:g}"
-            series.setdefault(name, start).append(_point(float(one.budget), row.adversarial_accuracy))
-    shares = isinstance(summaries[0].budget, float)
-    budgets = dict.fromkeys([0.0, *(float(one.budget) for one in summaries)])
-    ticks = [(budget, f"{100 * budget:g} %" if shares else f"{budget:g}") for budget in budgets]
-    return draw_curve(series, ticks, "share of words that may change" if shares else "words that may change")
+    return join(element("ul", *rows, class_="plain"), element("p", caution, class_="fine"))
 
 
 def show_queries(attack: Strongest) -> Markup | None:
@@ -275,6 +243,23 @@ def plot_run(run: Run) -> Chart:
     return draw_by_budget(run) if len(run.begun) > 1 else draw_by_changes(Strongest.of(run))
 
 
+def draw_by_budget(run: Run) -> Chart:
+    """Accuracy by budget, a line for each solver and level of acceptance."""
+    summaries = sorted((one for _, one in run.begun), key=lambda one: (one.budget, one.accept or 0.0))
+    several = len({one.accept for one in summaries}) > 1
+    series: dict[str, list[Point]] = {}
+    for one in summaries:
+        for name, row in one.solvers.items():
+            # With no budget at all, accuracy is what it was before.
+            start = [_point(0, row.original_accuracy)] if one.budget > 0 else []
+            line = series.setdefault(f"{name}, accept ≥ {one.accept:g}" if several else name, start)
+            line.append(_point(float(one.budget), row.adversarial_accuracy))
+    shares = isinstance(summaries[0].budget, float)
+    budgets = dict.fromkeys([0.0, *(float(one.budget) for one in summaries)])
+    ticks = [(budget, f"{100 * budget:g} %" if shares else f"{budget:g}") for budget in budgets]
+    return draw_curve(series, ticks, "share of words that may change" if shares else "words that may change")
+
+
 def draw_by_changes(attack: Strongest) -> Chart:
     """The share of texts that are right unless an attack flipped them with k changes or fewer, for each solver.
 
@@ -283,8 +268,9 @@ def draw_by_changes(attack: Strongest) -> Chart:
     """
     series = {}
     for name in attack.summary.solvers:
-        curve = accuracy_by_changes(attack.run.select(attack.budget, name))
-        series[name] = [Point(number, share, share, share) for number, share in enumerate(curve)]
+        if records := attack.run.select(attack.budget, name):
+            curve = accuracy_by_changes(records)
+            series[name] = [Point(number, share, share, share) for number, share in enumerate(curve)]
     most = max(map(len, series.values()))
     steps = range(0, most, max(1, -(-most // 10)))
     return draw_curve(series, [(number, str(number)) for number in steps], "changes in a text")
@@ -320,13 +306,12 @@ def count_swaps(records: Sequence[Record], most: int = 15) -> list[tuple[str, st
 
     Case and repetition within a text do not count.
     """
-    used: Counter[tuple[str, str]] = Counter()
-    flipped: Counter[tuple[str, str]] = Counter()
-    for record in records:
-        swaps = {(change.old.lower(), change.new.lower()) for change in record.changes}
-        used.update(swaps)
-        if record.succeeded:
-            flipped.update(swaps)
+
+    def swaps_of(record: Record) -> set[tuple[str, str]]:
+        return {(change.old.lower(), change.new.lower()) for change in record.changes}
+
+    used = Counter(swap for record in records for swap in swaps_of(record))
+    flipped = Counter(swap for record in records if record.succeeded for swap in swaps_of(record))
     order = sorted(flipped, key=lambda swap: (-flipped[swap], used[swap], swap))
     return [(*swap, flipped[swap], used[swap]) for swap in order[:most]]
 

@@ -16,9 +16,8 @@ from discotext.report.terms import define, explain
 from discotext.runs.folder import Run
 from discotext.runs.record import Budget, Record
 
-TEXTS, RECORDS, STATIC = 500, 4000, 20  # embedded texts, their records, and those shown without a script
+TEXTS, RECORDS = 500, 4000  # embedded texts, and their records
 OUTCOMES = {"success": "flipped", "resisted": "not flipped", "skipped": "not attacked", "failed": "failed"}
-REACHED, WRONG = "it has the target class already", "the victim was wrong before any change"
 SORTS = {
     "flipped": "flipped first", "order": "in the order of the data", "fewest": "fewest words changed",
     "most": "most words changed", "high": "highest score after", "low": "lowest score after", "short": "shortest",
@@ -41,7 +40,9 @@ def describe(run: Run, record: Record) -> str:
     if kind == "failed":
         return f"The victim failed on this text: {record.error or 'no reason given'}"
     if kind == "skipped":
-        return f"Not attacked: {REACHED if record.predicted == record.label else WRONG}."
+        right = record.predicted == record.label
+        reason = "it has the target class already" if right else "the victim was wrong before any change"
+        return f"Not attacked: {reason}."
     if kind == "success":
         proof = ", and it is proved that fewer are not enough" if record.status == "fewest" else ""
         return f"Flipped to {run.label(record.adversarial_predicted)}: {changed}{proof}."
@@ -49,7 +50,7 @@ def describe(run: Run, record: Record) -> str:
 
 
 def count_changed(record: Record) -> str:
-    return f"{len(record.changes)} of {record.words} {'word' if record.words == 1 else 'words'} changed"
+    return f"{len(record.changes)} of {record.words} words changed"
 
 
 def select_texts(attack: Strongest) -> list[int]:
@@ -95,7 +96,7 @@ def _units(text: str, place: int) -> int:
 
 
 def show_texts(attack: Strongest) -> Markup:
-    """Controls, the place where the script puts the texts, and some flipped ones for readers without a script."""
+    """Controls, and the place where the script puts the texts."""
     legend = element(
         "p",
         *("A changed word is ", element("del", "struck through"), " in the original, and its replacement "),
@@ -108,25 +109,21 @@ def show_texts(attack: Strongest) -> Markup:
     controls.append(element("label", "search", element("input", type="search", name="search", autocomplete="off")))
     form = element("form", *controls, element("output", name="count", aria_live="polite"), id="controls", hidden=True)
     more = element("button", "Show more", type="button", id="more", hidden=True)
-    static = [element("p", "With scripts allowed, all texts can be sorted and searched here.")]
-    static += [show_example(attack.run, record) for record in choose_flipped(attack.records, STATIC)]
     cards = element("div", id="cards", class_="cards")
-    return join(note_selection(attack), legend, form, cards, more, element("noscript", *static))
+    without = element("noscript", element("p", "With scripts allowed, all texts can be sorted and searched here."))
+    return join(note_selection(attack), legend, form, cards, more, without)
 
 
 def note_selection(attack: Strongest) -> Markup | None:
     """What a page that cannot hold all texts holds; None where it holds all."""
-    shown = set(select_texts(attack))
+    shown, there = set(select_texts(attack)), {record.id for record in attack.run.records}
     flipped = {record.id for record in attack.records if record.succeeded}
-    there = {record.id for record in attack.run.records}
-    if shown == there:
-        return None
     said = (
         f"The page holds {len(shown):,} of {len(there):,} texts: {len(shown & flipped):,} of the {len(flipped):,} that "
         f"the strongest attack flipped, and {len(shown - flipped):,} of the {len(there - flipped):,} others. The "
         "tables count all texts, and report --csv FILE writes all of them."
     )
-    return element("p", said, class_="note")
+    return None if shown == there else element("p", said, class_="note")
 
 
 def _select(name: str, options: dict[str, str]) -> Markup:

@@ -33,18 +33,15 @@ class Progress:
     """
 
     def __init__(self, console: Console | None = None, wanted: bool = True) -> None:
-        self.console = console
+        self.console, self.stage = console, ""
         self.delay = DELAY if console is None else 0.0
-        self.stage = ""
         self._bar = _make_bar(console) if wanted else None
         self._timer = threading.Timer(self.delay, self._show)
         self._timer.daemon = True
-        self._lock = threading.Lock()
-        self._ended = False
+        self._lock, self._ended = threading.Lock(), False
         self._began = self._printed = time.monotonic()
 
     def __enter__(self) -> Progress:
-        self._began = time.monotonic()
         if self.delay == 0:
             self._show()
         elif self._bar is not None and not isinstance(self._bar, NotebookBar):
@@ -71,7 +68,7 @@ class Progress:
             self._bar.update(0, description=description, completed=done, total=total or None)
             if time.monotonic() - self._began >= self.delay:
                 self._show()
-        elif self.console is not None and time.monotonic() - self._printed >= LOG_INTERVAL:
+        elif time.monotonic() - self._printed >= LOG_INTERVAL:
             self._log(f"{100 * done / (total or 1):.0f} %: {description}")
 
     def update_stage(self, activity: str, done: float) -> None:
@@ -84,14 +81,13 @@ class Progress:
             self.stage = stage
             if self._bar is not None:
                 self._bar.reset(0)
-            elif self.console is not None:
-                self._log(stage)
+            self._log(stage)
         self.update(activity, done)
 
     def _log(self, line: str) -> None:
-        assert self.console is not None
-        self._printed = time.monotonic()
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if self._bar is None and self.console is not None:
+            self._printed = time.monotonic()
+            self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _make_bar(console: Console | None) -> Any:

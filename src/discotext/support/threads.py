@@ -74,20 +74,14 @@ def read_quota(root: Path = Path("/")) -> float:
 
     root: where the file system begins.
     """
-    least = math.inf
     for line in _read(root / "proc/self/cgroup").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        # Version 1 has a folder for each controller. A group is limited by those above it, too, and a container sees
-        # itself at the top, though the path may be the host's.
-        group = root / "sys/fs/cgroup" / ("cpu" if controllers else "") / path.lstrip("/")
-        for one in (group, *group.parents):
-            limit = _read(one / "cpu.max") or _read(one / "cpu.cfs_quota_us") + " " + _read(one / "cpu.cfs_period_us")
-            numbers = [int(word) for word in limit.split() if word.isdecimal()]
-            if len(numbers) == 2 and all(numbers):
-                least = min(least, numbers[0] / numbers[1])
-    return least
+        if line.startswith("0::"):  # version 2 of control groups; what version 1 grants is not read
+            # A group is limited by those above it, too, and a container sees itself at the top, though the path may be
+            # the host's.
+            group = root / "sys/fs/cgroup" / line.removeprefix("0::").lstrip("/")
+            limits = [_read(one / "cpu.max").split() for one in (group, *group.parents)]
+            return min((int(one[0]) / int(one[1]) for one in limits if one and one[0].isdecimal()), default=math.inf)
+    return math.inf
 
 
 def _read(path: Path) -> str:

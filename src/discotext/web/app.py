@@ -32,7 +32,8 @@ from discotext.attacks.observation import CancelledError
 from discotext.web.messages import RequestError, read_attack, read_look
 from discotext.web.model import SendEvent, SharedModel, describe_error, is_fault
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+FILES = dict.fromkeys(("app.js", "draw.js", "net.js"), "text/javascript")
+FILES |= {"index.html": "text/html", "style.css": "text/css", "icon.svg": "image/svg+xml"}
 MOST_BYTES = 200_000  # of a request
 POLL = 0.25  # seconds after which a stream looks whether the server is to end
 HEARTBEAT = 40  # polls without an event after which a comment is sent, so that a connection that is gone is noticed
@@ -70,19 +71,14 @@ def make_app(model: SharedModel, token: str, port: int) -> ASGIApp:
         events = write_events(model, lambda send, cancelled: model.attack(asked, send, cancelled))
         return StreamingResponse(events, media_type="text/event-stream")
 
-    app = Starlette(
-        routes=[
-            *(
-                Route(f"/{name}", Response(content, headers={"content-type": kind}), methods=["GET"])
-                for name, kind, content in read_files()
-            ),
-            Route("/api/about", about),
-            Route("/api/look", look, methods=["POST"]),
-            Route("/api/attack", attack, methods=["POST"]),
-        ],
-        exception_handlers={RequestError: refuse_request, ClientDisconnect: refuse_request},
-    )
-    return Guard(app, token, port)
+    routes = [
+        Route(f"/{name}", Response(content, headers={"content-type": kind}), methods=["GET"])
+        for name, kind, content in read_files()
+    ]
+    routes += [Route("/api/about", about), Route("/api/look", look, methods=["POST"])]
+    routes.append(Route("/api/attack", attack, methods=["POST"]))
+    refused = {RequestError: refuse_request, ClientDisconnect: refuse_request}
+    return Guard(Starlette(routes=routes, exception_handlers=refused), token, port)
 
 
 class Guard:
@@ -136,13 +132,9 @@ class Guard:
 
 def read_files() -> list[tuple[str, str, bytes]]:
     """The files of the page: path, media type and content. The page itself has an empty path."""
-    found = []
-    for file in files("discotext.web").joinpath("static").iterdir():
-        ending = file.name[file.name.rfind(".") :]
-        if ending in TYPES:
-            path = "" if file.name == "index.html" else file.name
-            found.append((path, f"{TYPES[ending]}; charset=utf-8", file.read_bytes()))
-    return found
+    names = {name: f"{kind}; charset=utf-8" for name, kind in FILES.items()}
+    folder = files("discotext.web").joinpath("static")
+    return [("" if name == "index.html" else name, kind, (folder / name).read_bytes()) for name, kind in names.items()]
 
 
 async def read_body(request: Request) -> Any:

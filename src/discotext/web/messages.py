@@ -59,11 +59,7 @@ def _read(raw: Any, known: Sequence[str]) -> Asked:
     unknown = [name for name in raw if name not in known] if isinstance(raw, dict) else [raw]
     if unknown:
         raise RequestError(f"there is {show(unknown[0])}; expected a JSON object with the keys {', '.join(known)}")
-    numbers = {name: _read_whole(name, raw[name]) for name in WHOLE if raw.get(name) is not None}
-    return Asked(text=_read_text(raw.get("text")), solvers=_read_solvers(raw.get("solvers", ["auto"])), **numbers)
-
-
-def _read_text(text: Any) -> str:
+    text, solvers = raw.get("text"), raw.get("solvers", ["auto"])
     if not isinstance(text, str):
         raise RequestError("the text is missing; expected a string")
     for count, most, what in ((len(text), MOST_CHARACTERS, "characters"), (len(split(text)), MOST_WORDS, "words")):
@@ -71,25 +67,19 @@ def _read_text(text: Any) -> str:
             raise RequestError(
                 f"the text has {count:,} {what}; this page takes {most:,} at most: shorten it, or use discotext attack"
             )
-    return text
-
-
-def _read_whole(name: str, value: Any) -> int:
-    least, most = WHOLE[name]
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise RequestError(f"{name} is {show(value)}; choose a whole number from {least} to {most:,}")
-    return value
-
-
-def _read_solvers(raw: Any) -> tuple[str, ...]:
-    if not isinstance(raw, list) or not 1 <= len(raw) <= MOST_SOLVERS:
-        raise RequestError(f"solvers is {show(raw)}; give a list of 1 to {MOST_SOLVERS} names")
-    for name in raw:
-        if not isinstance(name, str) or (name != "auto" and name not in SOLVERS):
+    numbers = {name: raw[name] for name in WHOLE if raw.get(name) is not None}
+    for name, value in numbers.items():
+        least, most = WHOLE[name]
+        if type(value) is not int or not least <= value <= most:
+            raise RequestError(f"{name} is {show(value)}; choose a whole number from {least} to {most:,}")
+    if not isinstance(solvers, list) or not 1 <= len(solvers) <= MOST_SOLVERS:
+        raise RequestError(f"solvers is {show(solvers)}; give a list of 1 to {MOST_SOLVERS} names")
+    for place, name in enumerate(solvers):
+        if not isinstance(name, str) or name not in ("auto", *SOLVERS):
             raise RequestError(f"there is no solver {show(name)}; choose auto or one of {', '.join(SOLVERS)}")
-    if len(set(raw)) < len(raw):
-        raise RequestError("a solver is given twice; give each once")
-    return tuple(raw)
+        if name in solvers[:place]:
+            raise RequestError(f"the solver {name} is given twice; give each once")
+    return Asked(text=text, solvers=tuple(solvers), **numbers)
 
 
 def write_look(look: Look) -> dict[str, Any]:
@@ -137,21 +127,13 @@ def write_changes(changes: Sequence[Change]) -> list[dict[str, Any]]:
 
 def write_step(step: Step, solver: str) -> dict[str, Any]:
     """The best choice so far."""
-    return {
-        "solver": solver,
-        "queries": step.queries,
-        "seconds": step.seconds,
-        "margin": step.margin,
-        "flipped": step.flipped,
-        "changes": write_changes(step.changes),
-    }
+    told = {name: vars(step)[name] for name in ("queries", "seconds", "margin", "flipped")}
+    return {"solver": solver, **told, "changes": write_changes(step.changes)}
 
 
 def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, Any]:
     """How an attack or a proof ended. solver: as it was asked for. seconds: of all of it."""
-    record = outcome.record
-    after = outcome.adversarial_scores
-    untested = record.status == "misclassified" or not record.changeable or not record.budget
+    record, after = outcome.record, outcome.adversarial_scores
     return {
         "solver": solver,
         "ran": record.solver,
@@ -169,7 +151,7 @@ def write_outcome(outcome: Outcome, solver: str, seconds: float) -> dict[str, An
         "margins": [record.score, record.adversarial_score],
         "after": None if after is None else write_scores(outcome.labels, after),
         "verdict": record.verdict,
-        "untested": untested,
+        "untested": record.status == "misclassified" or not record.changeable or not record.budget,
         "radius": record.radius,
         "proof": None if record.verdict is None else explain_proof(outcome),
     }

@@ -64,10 +64,8 @@ class SharedModel:
 
     def describe(self) -> dict[str, Any]:
         """What the page says of the victim, and lets its user choose."""
-        victim = self.attacker.victim
-        solvers = [
-            name for name in SOLVERS if (needs := make_solver(name).needs) is RelaxedOracle or victim.supports(needs)
-        ]
+        victim, needed = self.attacker.victim, {name: make_solver(name).needs for name in SOLVERS}
+        solvers = [name for name, needs in needed.items() if needs is RelaxedOracle or victim.supports(needs)]
         return {
             "victim": victim.name,
             "solvers": ["auto", *solvers],
@@ -102,12 +100,13 @@ class SharedModel:
 
     def _attack(self, asked: Asked, solver: str, send: SendEvent, cancelled: threading.Event) -> None:
         began = time.perf_counter()
-        sent = [-1.0]
+        sent = -1.0
 
         def watch(step: Step) -> None:
+            nonlocal sent
             # What is better is shown at once; that nothing is better yet, now and then.
-            if not step.final and (step.improved or step.seconds - sent[0] >= EVERY):
-                sent[0] = step.seconds
+            if not step.final and (step.improved or step.seconds - sent >= EVERY):
+                sent = step.seconds
                 send("step", write_step(step, solver))
 
         def is_cancelled() -> bool:
