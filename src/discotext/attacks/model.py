@@ -38,7 +38,7 @@ class Model:
     surrogate: whether a victim without gradients may get gains from elsewhere. learnt: a surrogate that was learnt from
         the victim's scores. transfer: another victim instead, with gradients.
     lessons: the number of texts that a surrogate is learnt from, at most.
-    first: the numbers of the texts of the first chunk, and what the victim says of them.
+    first_answers: the numbers of the texts of the first chunk, and what the victim says of them.
     tolerance: the margin that a flipped label must have to be more than a rounding error.
     """
 
@@ -48,7 +48,7 @@ class Model:
     learnt: Surrogate | None = None
     transfer: Victim | None = None
     lessons: int = LEARNT
-    first: tuple[tuple[int, ...], Evaluation] | None = None
+    first_answers: tuple[tuple[int, ...], Evaluation] | None = None
     tolerance: float | None = None
 
     @classmethod
@@ -81,7 +81,7 @@ class Model:
         probabilities or not: every process that uses it asks it this before anything else.
         """
         found = ask(first.texts)
-        return replace(self, first=(first.numbers, found), tolerance=measure_tolerance(ask, first.texts, found))
+        return replace(self, first_answers=(first.numbers, found), tolerance=measure_tolerance(ask, first.texts, found))
 
     @property
     def first_scores(self) -> list[list[float] | None]:
@@ -89,8 +89,8 @@ class Model:
 
         By them a run that is resumed knows another victim of the same name.
         """
-        assert self.first is not None, "identify the model first"
-        found = self.first[1]
+        assert self.first_answers is not None, "identify the model first"
+        found = self.first_answers[1]
         return [
             [float(f"{value:.3g}") for value in row] if error is None else None
             for row, error in zip(found.scores[:FIRST], found.errors, strict=False)
@@ -99,7 +99,7 @@ class Model:
     @property
     def findings(self) -> dict[str, Any]:
         """What has been found out by asking, for workers that were started before."""
-        return {"tolerance": self.tolerance, "learnt": self.learnt, "first": self.first}
+        return {"tolerance": self.tolerance, "learnt": self.learnt, "first_answers": self.first_answers}
 
     def gives_gains(self, solver: Solver) -> bool:
         """Whether a surrogate or a transfer model gives a solver the gradients that it needs."""

@@ -150,8 +150,8 @@ class TextAttacker:
             raise ValueError(f"the label is class {true}; choose 0 to {len(victim.labels) - 1}")
         # No warning of a poor surrogate: from one text it can hardly be good, and the search learns on.
         job = Job.of(victim, Examples.of([text], [true], victim.labels), [solver], asked).identify().learn()
-        assert job.model.first is not None
-        observer.begin(2 * (job.model.tolerance or 0.0), int(job.model.first[1].forwards.sum()))
+        first = job.model.first_answers
+        observer.begin(2 * (job.model.tolerance or 0.0), 0 if first is None else int(first[1].forwards.sum()))
         (record,) = TaskRunner(job).run(job.task(job.schedule.units[0]))
         observer.conclude(record)
         after = victim.answers.get(record.adversarial_text)

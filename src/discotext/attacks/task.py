@@ -41,12 +41,12 @@ class TaskRunner:
     """
 
     def __init__(self, job: Job, inside: Inside = ignore) -> None:
-        tolerance = job.model.tolerance
+        tolerance, first = job.model.tolerance, job.model.first_answers
         assert tolerance is not None, "identify the job first"
+        assert first is not None
         self.job, self.tolerance, self.inside = job, tolerance, inside
-        assert job.model.first is not None
         # What identified the victim is not asked again, and its records count it wherever they are made.
-        self._numbers, self._known = job.model.first
+        self._numbers, self._known = first
         self._space: Space | None = None
 
     def run(self, task: Task) -> list[Record]:
