@@ -54,14 +54,14 @@ def make_data() -> tuple[list[str], list[int], list[str]]:
 
 def make_network(kind: str, texts: list[str]) -> Victim:
     """A network of random weights, large enough for words to matter."""
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     words = sorted({word.lower() for text in texts for word in split(text).words})
     words += [word for word in load_packaged_vectors().words[:8000] if word not in set(words)]
     torch.manual_seed(3)
     table = 2 * torch.randn(len(words) + 1, 16)
-    return NeuralVictim(Network(Shape(kind, 2, 16, hidden=12)), Vocabulary(words), table, ("negative", "positive"))
+    return NeuralVictim(WordNetwork(Shape(kind, 2, 16, hidden=12)), Vocabulary(words), table, ("negative", "positive"))
 
 
 def make_transformer(texts: list[str]) -> Victim:

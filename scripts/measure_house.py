@@ -122,13 +122,13 @@ def make_attack(folder: Path) -> list[str]:
     import torch
 
     from discotext.text.vectors import load_packaged_vectors
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     words = list(load_packaged_vectors().words[:5000])
     torch.manual_seed(0)
     table = 2 * torch.randn(len(words) + 1, 16)
-    victim = NeuralVictim(Network(Shape("lstm", 2, 16, hidden=12)), Vocabulary(words), table, ("bad", "good"))
+    victim = NeuralVictim(WordNetwork(Shape("lstm", 2, 16, hidden=12)), Vocabulary(words), table, ("bad", "good"))
     victim.save(folder / "victim")
     texts = [
         "a good film with a fine story and a strange ending that will keep every viewer awake and make people think "
@@ -238,6 +238,7 @@ def measure() -> dict[str, int]:
         "trace_files": len(trace.files),
         "trace_changes": trace.changes,
         "imported_modules": len(list_imported()),
+        **count_repeats(),
     }
 
 
@@ -251,7 +252,7 @@ def main() -> None:
         for file in trace.files:
             print(f"{file}: {', '.join(name for where, name, _ in trace.functions if where == file)}")
         return
-    figures = {**measure(), **count_repeats()}
+    figures = measure()
     if chosen.json:
         print(json.dumps(figures))
     else:

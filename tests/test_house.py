@@ -76,21 +76,23 @@ def test_solve_knows_no_solver_and_theory_is_used_by_nothing_at_run_time():
 
 # `python -m scripts.measure_house` prints the figures. A limit is raised on purpose, with a reason, or not at all.
 LIMITS = {
-    "src_lines": 35_600,
-    "src_files": 230,
-    "decoding_lines": 5_160,
-    "theory_lines": 1_540,
-    "test_lines": 22_600,
-    "prose_assertions": 178,
+    "src_lines": 32_850,
+    "src_files": 205,
+    "decoding_lines": 4_780,
+    "theory_lines": 1_500,
+    "test_lines": 20_500,
+    "prose_assertions": 110,
     "docs_words": 22_000,
     "attack_options": 34,
     "options": 72,
     "public_names": 12,
     "getattr": 20,
-    "trace_functions": 525,
-    "trace_files": 70,
-    "trace_changes": 300,
-    "imported_modules": 120,
+    "trace_functions": 500,
+    "trace_files": 67,
+    "trace_changes": 295,
+    "imported_modules": 110,
+    "originals_scored": 2,
+    "candidates_sought": 1,
 }
 
 

@@ -308,12 +308,12 @@ def test_the_command_prints_one_object_for_each_budget_with_the_promised_keys(tm
 def test_the_papers_table_has_its_methods_and_its_figures(monkeypatch, tmp_path):
     torch = pytest.importorskip("torch")
     from discotext.attacks import paper
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = [*GOOD, *BAD, "the", "film", "wonderful", "terrible"]
-    network = Network(Shape("lstm", 2, 8, hidden=8))
+    network = WordNetwork(Shape("lstm", 2, 8, hidden=8))
     victim = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("negative", "positive"))
     victim.save(tmp_path / "victims" / "lstm_imdb")
     monkeypatch.setattr(paper, "load_split", lambda name, split: Examples.of(*data(40), names=["negative", "positive"]))

@@ -214,7 +214,7 @@ def test_a_text_whose_words_could_become_markup_or_fall_apart_is_judged_as_its_s
     from discotext.text.sources import SynonymList
     from discotext.text.words import split
     from discotext.victims.encoded import Encoded
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     words = sorted({word.lower() for word in split(text).words} | {one for some in listed.values() for one in some})
@@ -222,7 +222,7 @@ def test_a_text_whose_words_could_become_markup_or_fall_apart_is_judged_as_its_s
     finder = discotext.Candidates(SynonymList(listed), filters=(), unknown_words=True)
     for seed in range(20):
         torch.manual_seed(seed)
-        network = Network(Shape("dan", 2, 8, hidden=4))
+        network = WordNetwork(Shape("dan", 2, 8, hidden=4))
         table = 10 * torch.randn(len(words) + 1, 8)
         inner = NeuralVictim(network, Vocabulary(words), table, ("0", "1"))
         victim = Encoded(inner, MergedWords(codes))

@@ -45,13 +45,13 @@ def network():
     """A small recurrent network with random weights: it has gradients."""
     import torch
 
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(1)
     words = sorted({*LISTS, *GOOD, *BAD, "movie", "picture", "story", "the", "a", "is", "with"})
     return NeuralVictim(
-        Network(Shape("lstm", 2, 8, hidden=12)), Vocabulary(words), torch.randn(len(words) + 1, 8), ["no", "yes"]
+        WordNetwork(Shape("lstm", 2, 8, hidden=12)), Vocabulary(words), torch.randn(len(words) + 1, 8), ["no", "yes"]
     )
 
 

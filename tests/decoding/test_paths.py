@@ -44,7 +44,7 @@ def test_dynamic_programming_and_wide_beams_are_exact(solver, keys, chain, goal)
             assert one.score == pytest.approx(other.score)
         # Scores are all different, so the choices are the same.
         assert one.changes == other.changes or not (goal is None or one.reached)
-        assert one.below == other.below
+        assert one.proved_below == other.proved_below
 
 
 @pytest.mark.parametrize("solver", [Viterbi(), PrefixBeam(width=1000)])

@@ -7,7 +7,7 @@ import pytest
 
 from discotext.support.extras import explain_install
 from discotext.text.candidates import Candidates, make_candidates
-from discotext.text.masked_lm import MaskedModel
+from discotext.text.masked_lm import MaskedWords
 from discotext.text.words import WordContext, split
 from tests.tiny_models import word_pieces
 
@@ -33,12 +33,12 @@ def folder(tmp_path_factory):
 
 def test_a_masked_model_proposes_whole_words_for_each_position(folder):
     text = split("The good film was bad .")
-    model = MaskedModel(str(folder), k=len(WORDS))
+    model = MaskedWords(str(folder), k=len(WORDS))
     for number in range(len(text)):
         found = model.propose(WordContext(text, ("NN",) * len(text), number))
         assert set(found) == {word for word in WORDS if word.isalpha()}
         assert len(set(found)) == len(found)
-    assert len(MaskedModel(str(folder), k=3).propose(WordContext(text, ("NN",) * len(text), 1))) <= 3
+    assert len(MaskedWords(str(folder), k=3).propose(WordContext(text, ("NN",) * len(text), 1))) <= 3
 
 
 def test_masked_candidates_by_name_go_through_the_filters(folder):
@@ -50,17 +50,17 @@ def test_masked_candidates_by_name_go_through_the_filters(folder):
 
 def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="masked"):
-        MaskedModel(str(tmp_path))
+        MaskedWords(str(tmp_path))
 
 
 def test_the_extra_is_named_when_it_is_missing():
-    code = "import sys; sys.modules['transformers'] = None\nfrom discotext.text.masked_lm import *\nMaskedModel('x')"
+    code = "import sys; sys.modules['transformers'] = None\nfrom discotext.text.masked_lm import *\nMaskedWords('x')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert explain_install("hf") in done.stderr.splitlines()[-1]
 
 
 def test_context_dependent_candidates_are_not_cached_across_sentences(folder):
-    finder = Candidates(MaskedModel(str(folder), k=4), filters=())
+    finder = Candidates(MaskedWords(str(folder), k=4), filters=())
     first, second = finder.find(["the good film", "a bad movie was the good film"])
     assert [one.candidates for one in first] == [one.candidates for one in finder("the good film")]
     assert len(second) == 7

@@ -148,12 +148,12 @@ def test_a_saved_pipeline_with_merged_words_scores_the_same(tmp_path):
 def test_gradients_pass_through_the_encoder():
     import torch
 
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
     words = ["good", "fine", "nice", "film", "movie"]
-    network = Network(Shape("dan", 2, 6, hidden=5))
+    network = WordNetwork(Shape("dan", 2, 6, hidden=5))
     inner = NeuralVictim(network, Vocabulary(words), torch.randn(6, 6), ("0", "1"))
     victim = Encoded(inner, MergedWords({"good": "good", "fine": "good"}))
     space = Space((split("good film"),), ((("good", "fine", "nice"), ("film", "movie")),), (2,))

@@ -114,11 +114,11 @@ SHAPES = [(kind, "max") for kind in ("lstm", "rnn", "wcnn", "dan")] + [
 def tiny_network(kind, pool="max", classes=2, width=8):
     """A network of random weights over the words of the toys."""
     torch = pytest.importorskip("torch")
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     torch.manual_seed(0)
-    network = Network(Shape(kind, classes, width, hidden=12, pool=pool))
+    network = WordNetwork(Shape(kind, classes, width, hidden=12, pool=pool))
     # As after training: statistics that are not those of the start.
     network.norm.running_mean.normal_()
     network.norm.running_var.uniform_(0.5, 2)

@@ -58,7 +58,7 @@ def attack_and_prove(
     # Below one change there is nothing to prove.
     for number in rest.tolist():
         if found[number].reached and found[number].changes == 1:
-            found[number] = replace(found[number], status=Status.FEWEST, below=1)
+            found[number] = replace(found[number], status=Status.FEWEST, proved_below=1)
     given_up = (Status.FAILED, Status.UNSTABLE)
     open_ = [n for n in rest.tolist() if not found[n].proved and found[n].status not in given_up]
     left = np.array(open_, dtype=np.int64)
@@ -81,15 +81,15 @@ def _keep_proof(solution: Solution, safe: float) -> Solution:
         return solution
     if solution.proved:
         solution = replace(solution, status=Status.REACHED if solution.reached else Status.IMPROVED)
-    return replace(solution, below=0)
+    return replace(solution, proved_below=0)
 
 
 def _add_up(before: Solution, after: Solution) -> Solution:
     """The later solution, with the costs of both, and what either has proved."""
-    below = max(before.below, after.below)
+    below = max(before.proved_below, after.proved_below)
     return replace(
         after,
-        below=min(below, after.changes) if after.reached else below,
+        proved_below=min(below, after.changes) if after.reached else below,
         forwards=before.forwards + after.forwards,
         backwards=before.backwards + after.backwards,
         bounds=before.bounds + after.bounds,
@@ -111,7 +111,7 @@ def _conclude(attacked: Solution, proof: Solution, goal: float) -> Solution:
         return _add_up(attacked, kept)
     # The text that flips the label stays, whatever became of the proof that fewer words do not.
     if proof.proved:
-        attacked = replace(attacked, status=Status.FEWEST, below=attacked.changes)
+        attacked = replace(attacked, status=Status.FEWEST, proved_below=attacked.changes)
     return _add_up(proof, attacked)
 
 

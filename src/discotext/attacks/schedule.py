@@ -103,7 +103,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Reply:
+class WorkerReply:
     """What a worker says of one text of a question: its scores, or why there are none.
 
     id: the text's number. forwards: calls of the model. seconds: that they took. classes_only: what the victim now

@@ -250,7 +250,7 @@ def find_radius(found: Solution, status: str, budget: int) -> int | None:
         return budget
     if (status in SUCCESS and not found.reached) or (status == "improved" and found.proved):
         return 0  # so near to a tie that rounding errors decide, and the proof left no room for them
-    below = min(found.below, found.changes) if found.reached else found.below
+    below = min(found.proved_below, found.changes) if found.reached else found.proved_below
     return min(max(below - 1, 0), budget)
 
 

@@ -320,7 +320,7 @@ class Solution:
     error: why the oracle failed, when it did.
     bounds: how often the oracle was asked for bounds.
     reached_after: the forwards after which the goal was first reached, before pruning; None where it was not.
-    below: it is proved that no choice with fewer changes than this reaches the goal; 0 or 1 where nothing is proved.
+    proved_below: no choice with fewer changes than this reaches the goal; 0 or 1 where nothing is proved.
     """
 
     choice: Choices
@@ -332,7 +332,7 @@ class Solution:
     seconds: float
     oracle_seconds: float
     error: str | None = None
-    below: int = 0
+    proved_below: int = 0
     bounds: int = 0
     reached_after: int | None = None
 

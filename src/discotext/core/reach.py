@@ -6,7 +6,7 @@ An oracle that bounds its score from above by a sum,
 
 knows for every number of changes how high the score can get: the constant and the largest gains. `find_reach` turns
 that into the fewest changes with which a goal may be reached, as a whole and for every candidate on its own. A piece is
-usually a wrong class. Where neighbours matter too, `Chain` finds the same by a dynamic programme along the positions.
+usually a wrong class. Where neighbours matter too, `ChainBound` finds the same by dynamic programming over positions.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def count_below(reachable: Floats, missing: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class ChainBound:
     """A sum over positions and neighbours: Σ gain(candidate) + Σ gain(candidate, next candidate).
 
     counts: (n,) candidates of each position. changes: (K,) whether a candidate is a change. gains: (K,).

@@ -7,7 +7,7 @@
     .txt                      texts without labels, one on each line
 
 Files of lines may be gzipped. Standard input (`-`) is JSON lines. `read_table` reads texts and labels as they are;
-`Table.check` makes `Examples` of them. Nothing here runs code that a file contains: no pickle, no macro, no loading
+`FileTable.check` makes `Examples` of them. Nothing here runs code that a file contains: no pickle, no macro, no loading
 script.
 """
 
@@ -44,7 +44,7 @@ Rows = Iterator[tuple[str, Sequence[Any]]]  # where each row is, such as "line 7
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """Texts and labels as they were read, not yet checked.
 
     labels: None if there are none. place: says where a row is, for messages. classes: the names of the classes, where
@@ -70,7 +70,7 @@ class Table:
 
 def read_table(
     spec: str | Path, text_column: str | None = None, label_column: str | None = None, labels: bool = True
-) -> Table:
+) -> FileTable:
     """Read texts and labels as they are, from a file, or from standard input if it is `-`.
 
     text_column, label_column: [default: found by their usual names, such as `text` and `label`].
@@ -89,7 +89,7 @@ def read_table(
     labelled = len(chosen) > 1
     classes = find_class_names(path, chosen[1]) if labelled and find_format(path) == ".parquet" else None
     found = [row[1] for _, row in rows] if labelled else None
-    return Table([row[0] for _, row in rows], found, source, lambda row: rows[row][0], classes)
+    return FileTable([row[0] for _, row in rows], found, source, lambda row: rows[row][0], classes)
 
 
 def find_format(path: Path) -> str:

@@ -158,7 +158,7 @@ class PathSolver(Solver):
             below = np.zeros(len(batch), dtype=np.int64)
             below[proved] = batch.budgets[proved] + 1
             choices = read_back(steps, best, batch.n_max)
-            yield Proposal(rows.problems[best], choices, rows.scores[best], proved=proved, below=below)
+            yield Proposal(rows.problems[best], choices, rows.scores[best], proved=proved, proved_below=below)
 
     def find_nbest(self, batch: Batch, oracle: Oracle, count: int) -> list[NBest]:
         """The best `count` choices of each problem, all different, best first; exact where `propose` is."""

@@ -206,7 +206,7 @@ def branch_and_bound(batch: Batch, oracle: BoundingOracle, search: Search, limit
             # Of the others there is nothing to say yet; and nodes of those that were given up are gone later.
             below = np.zeros(len(batch), dtype=np.int64)
             below[done] = tree.below()[done]
-            active = yield Proposal(done, tree.found[done], tree.scores[done], proved=proved, below=below)
+            active = yield Proposal(done, tree.found[done], tree.scores[done], proved=proved, proved_below=below)
         if not len(going):
             return
         nodes = tree.open_nodes(going)

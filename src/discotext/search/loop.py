@@ -148,7 +148,7 @@ class Loop:
         self.proved: Bools = np.zeros(len(batch), dtype=bool)
         self.unstable: Bools = np.zeros(len(batch), dtype=bool)
         self.reached_after: Ints = np.full(len(batch), -1)  # −1: not yet
-        self.below: Ints = np.zeros(len(batch), dtype=np.int64)
+        self.proved_below: Ints = np.zeros(len(batch), dtype=np.int64)
         self.seconds: Floats = np.zeros(len(batch))
         self.active: Ints = np.arange(len(batch))
 
@@ -219,12 +219,12 @@ class Loop:
         cut_off = self.counted.exhausted | self.guarded.failed
         named = np.unique(np.concatenate([problems, numbers[proposal.proved]]))
         below = np.zeros(len(self.batch), dtype=np.int64)
-        if isinstance(proposal.below, int):
-            below[named] = proposal.below
+        if isinstance(proposal.proved_below, int):
+            below[named] = proposal.proved_below
         else:
-            below[numbers] = proposal.below
+            below[numbers] = proposal.proved_below
         below[cut_off] = 0
-        self.below = np.maximum(self.below, below)
+        self.proved_below = np.maximum(self.proved_below, below)
         if len(problems):
             self._keep_best(problems, choices, scores)
         proved = numbers[proposal.proved]
@@ -250,7 +250,7 @@ class Loop:
         first = rows[reached[chosen] & (self.reached_after[rows] < 0)]
         self.reached_after[first] = self.counted.forwards[first] - self.counted.bounds[first]
         # A solver that has tried everything with fewer changes has proved that fewer do not do.
-        self.proved[rows[reached[chosen] & (changes[chosen] <= self.below[rows])]] = True
+        self.proved[rows[reached[chosen] & (changes[chosen] <= self.proved_below[rows])]] = True
 
     def _tick(self) -> None:
         """Share the time since the last tick among those it was spent on, and find the active problems."""
@@ -267,7 +267,7 @@ class Loop:
     def _prune(self, solver: Solver, seed: int) -> None:
         # Where everything with fewer changes has been tried, there is nothing left to find.
         changes = count_changes(self.choices)
-        rows = np.flatnonzero((changes > 1) & ~(self.proved & (self.reached | (changes <= self.below))))
+        rows = np.flatnonzero((changes > 1) & ~(self.proved & (self.reached | (changes <= self.proved_below))))
         if not len(rows):
             return
         reached = self.reached[rows]
@@ -335,9 +335,9 @@ class Loop:
         if self.goal is None or failed or self.unstable[index]:
             below = 0
         elif reached:
-            below = int(min(self.below[index], np.count_nonzero(choice)))
+            below = int(min(self.proved_below[index], np.count_nonzero(choice)))
         else:
-            below = int(self.batch.budgets[index]) + 1 if self.proved[index] else int(self.below[index])
+            below = int(self.batch.budgets[index]) + 1 if self.proved[index] else int(self.proved_below[index])
         # Where it was pruning that reached the goal, it took all of the forwards.
         reached_after = forwards if self.reached_after[index] < 0 else int(self.reached_after[index])
         return Solution(
@@ -350,7 +350,7 @@ class Loop:
             seconds=float(self.seconds[index]),
             oracle_seconds=float(self.counted.seconds[index]),
             error=self.guarded.failures.get(index),
-            below=below,
+            proved_below=below,
             bounds=int(self.counted.bounds[index]),
             reached_after=reached_after if reached else None,
         )

@@ -28,15 +28,15 @@ class Proposal:
     problems: (R,) numbers in the batch, in any order; a problem may occur many times.
     choices: (R, n_max), within budget. scores: (R,).
     proved: problems for which everything else has been ruled out: the best seen so far is the best there is.
-    below: everything with fewer changes than this has been tried or ruled out, for all problems named here; or such a
-        number for each problem of the batch.
+    proved_below: everything with fewer changes than this has been tried or ruled out, for all problems named here; or
+        such a number for each problem of the batch.
     """
 
     problems: Ints
     choices: Choices
     scores: Floats
     proved: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    below: int | Ints = 0
+    proved_below: int | Ints = 0
 
 
 Proposals = Generator[Proposal, Ints, None]

@@ -26,7 +26,7 @@ class Exact(Solver):
 
     limit: the most choices of one problem to enumerate; a larger problem is refused before any work. Not with bounds.
     passes: what may be spent on each problem, forwards and bounds together. Then no problem is refused; one that needs
-        more ends without a proof, and `Solution.below` says up to which number of changes there is one.
+        more ends without a proof, and `Solution.proved_below` says up to which number of changes there is one.
     bounds: use the oracle's bounds where it has them.
     """
 
@@ -81,16 +81,16 @@ def enumerate_levels(
                 continue
             scores = oracle.score(rows, choices)
             best = best_of_each(rows, scores)
-            received = yield Proposal(rows[best], choices[best], scores[best], below=changes)
+            received = yield Proposal(rows[best], choices[best], scores[best], proved_below=changes)
             active = active[is_active(active, received)]
         done = active[batch.budgets[active] <= changes]
-        received = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, below=changes + 1)
+        received = yield Proposal(done[:0], batch.originals()[:0], np.empty(0), proved=done, proved_below=changes + 1)
         active = active[is_active(active, received) & (batch.budgets[active] > changes)]
         if not len(active):
             return
         below = np.zeros(len(batch), dtype=np.int64)
         below[active] = changes + 1
-        received = yield Proposal(active[:0], batch.originals()[:0], np.empty(0), below=below)
+        received = yield Proposal(active[:0], batch.originals()[:0], np.empty(0), proved_below=below)
         active = active[is_active(active, received)]
 
 

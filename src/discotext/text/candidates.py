@@ -285,7 +285,7 @@ def make_candidates(
         "neighbours": lambda: VectorNeighbours(space),
         "wordnet": Synonyms,
         "list": lambda: SynonymList.read(synonyms),
-        "masked-lm": lambda: import_module("discotext.text.masked_lm").MaskedModel(str(masked_lm)),
+        "masked-lm": lambda: import_module("discotext.text.masked_lm").MaskedWords(str(masked_lm)),
     }
     parts = tuple(make_source[name]() for name in names)
     least, wanted = (0.0, DEFAULT_FILTERS) if similarity is None else (similarity, tuple(STANDARD_FILTERS))

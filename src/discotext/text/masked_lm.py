@@ -15,7 +15,7 @@ WINDOW_WORDS = 96  # kept on each side of a word, since models read only a few h
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedModel(Source):
+class MaskedWords(Source):
     """The words a masked language model finds likeliest in place of a word; they fit, but may mean something else.
 
     model: a name on the hub, or a folder with an `AutoModelForMaskedLM` and its tokeniser. k: words to propose.

@@ -122,14 +122,14 @@ def test_a_worker_gets_the_threads_that_were_asked_for_or_its_share_of_the_proce
 
 def test_a_network_attacked_by_two_workers_with_one_thread_each_has_the_records_of_one(tmp_path, monkeypatch):
     torch = pytest.importorskip("torch")
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import NeuralVictim, Vocabulary
 
     monkeypatch.setattr("discotext.support.threads.chosen", 1)
     monkeypatch.setattr(processes, "WorkerSettings", WorkerSettings)  # with PyTorch, here
     torch.manual_seed(0)
     words = ["good", "bad", "fine", "poor", "a", "film", "no"]
-    network = Network(Shape("lstm", 2, 8, hidden=8))
+    network = WordNetwork(Shape("lstm", 2, 8, hidden=8))
     made = NeuralVictim(network, Vocabulary(words), torch.randn(len(words) + 1, 8), ("0", "1"))
     made.save(tmp_path / "victim")
     lists = Candidates(SynonymList({"good": ["fine", "poor", "bad"], "bad": ["poor", "fine"], "poor": ["bad"]}), ())

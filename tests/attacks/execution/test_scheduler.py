@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discotext import Candidates
 from discotext.attacks.execution.scheduler import AHEAD, ATTEMPTS, Crew, Lost, Ready, ignore
-from discotext.attacks.schedule import Question, Reply, Task
+from discotext.attacks.schedule import Question, Task, WorkerReply
 from discotext.text.sources import SynonymList
 from tests.conftest import EMPTY_RECORD, job_for
 
@@ -74,7 +74,9 @@ class Fated:
         if self.fate.deadly & {TEXTS.index(text) for text in task.texts}:
             return Lost("a deadly text", self.fate.blameless)
         if isinstance(task, Question) and lucky:
-            return [Reply(number, (len(text), 0.0)) for number, text in zip(task.numbers, task.texts, strict=True)]
+            return [
+                WorkerReply(number, (len(text), 0.0)) for number, text in zip(task.numbers, task.texts, strict=True)
+            ]
         return [replace(EMPTY_RECORD, id=number) for number in task.numbers] if lucky else Lost("gone", blameless=True)
 
     def stop(self):

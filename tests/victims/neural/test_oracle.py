@@ -18,12 +18,12 @@ CLASSES, WIDTH, WORDS = 3, 5, 60
 def make_oracle(kind, seed, problems=4, positions=6, classes=CLASSES, goal="untargeted"):
     import torch
 
-    from discotext.victims.neural.networks import Network, Shape
+    from discotext.victims.neural.networks import Shape, WordNetwork
     from discotext.victims.neural.victim import BoundedWordOracle, NeuralVictim, Vocabulary
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    network = Network(Shape(kind, classes, WIDTH, hidden=12))
+    network = WordNetwork(Shape(kind, classes, WIDTH, hidden=12))
     network.norm.running_mean.normal_()
     network.norm.running_var.uniform_(0.2, 2)
     network.norm.weight.data.normal_()
@@ -80,7 +80,7 @@ def test_branch_and_bound_on_networks_agrees_with_enumeration(kind, seed):
         bounded = solve(batch, oracle, Exact(), goal=goal)
         for one, other in zip(plain, bounded, strict=True):
             assert other.status is one.status
-            assert other.below == one.below
+            assert other.proved_below == one.proved_below
             assert other.changes == one.changes or not one.reached
         assert sum(one.forwards for one in bounded) < sum(one.forwards for one in plain)
 
@@ -96,6 +96,6 @@ def test_what_a_limit_of_passes_leaves_open_is_still_right_below(kind, passes):
             if one.proved:
                 assert one.reached == true.reached
             if true.reached:
-                assert one.below <= true.changes
+                assert one.proved_below <= true.changes
             if one.reached:
                 assert one.changes >= true.changes

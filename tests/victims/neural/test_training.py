@@ -23,7 +23,7 @@ from discotext.solvers import Disco  # noqa: E402
 from discotext.text import Space  # noqa: E402
 from discotext.text.sources import SynonymList  # noqa: E402
 from discotext.text.vectors import WordVectors, load_packaged_vectors  # noqa: E402
-from discotext.victims.neural.networks import KINDS, Network, Shape  # noqa: E402
+from discotext.victims.neural.networks import KINDS, Shape, WordNetwork  # noqa: E402
 from discotext.victims.neural.training import (  # noqa: E402
     TrainingSettings,
     train,
@@ -108,7 +108,7 @@ SETTINGS = {"hidden": 16, "epochs": 4, "batch": 16, "seed": 1}
 
 
 def test_a_network_is_trained_and_attacked_by_one_thread_that_others_need_not_wait_for(monkeypatch):
-    seen, forward, before = [], Network.forward, torch.get_num_threads()
+    seen, forward, before = [], WordNetwork.forward, torch.get_num_threads()
 
     def watch(self, vectors, lengths):
         seen.append(torch.get_num_threads())
@@ -116,7 +116,7 @@ def test_a_network_is_trained_and_attacked_by_one_thread_that_others_need_not_wa
             vectors.register_hook(lambda _: seen.append(torch.get_num_threads()))
         return forward(self, vectors, lengths)
 
-    monkeypatch.setattr(Network, "forward", watch)
+    monkeypatch.setattr(WordNetwork, "forward", watch)
     monkeypatch.setattr("discotext.support.threads.chosen", None)
     torch.set_num_threads(2)
     try:

@@ -74,7 +74,7 @@ def assert_like_enumeration(space, oracle, goal):
     """Exact search says the same with bounds as without."""
     plain = solve(space.batch, oracle, Exact(bounds=False), goal=goal)
     bounded = solve(space.batch, oracle, Exact(), goal=goal)
-    assert [(one.status, one.below) for one in bounded] == [(one.status, one.below) for one in plain]
+    assert [(one.status, one.proved_below) for one in bounded] == [(one.status, one.proved_below) for one in plain]
 
 
 @pytest.mark.parametrize("vectoriser", VECTORISERS)

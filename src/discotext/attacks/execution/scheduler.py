@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from discotext.attacks.job import Job
-from discotext.attacks.schedule import Notify, Question, Reply, Task, Unit, ignore
+from discotext.attacks.schedule import Notify, Question, Task, Unit, WorkerReply, ignore
 from discotext.attacks.task import fail_task
 from discotext.runs.record import Record
 from discotext.victims.victim import Evaluation
@@ -37,7 +37,7 @@ SETTLING = -1  # the place of a question that settles a worker's victim
 WAIT = 1.0  # seconds to wait for answers before looking again
 
 Work = Task | Question
-Found = Record | Reply
+Found = Record | WorkerReply
 clock = time.monotonic  # under another name, so that tests can replace it
 
 
@@ -56,7 +56,7 @@ class Lost:
     blameless: bool = False
 
 
-Answer = Ready | Lost | Exception | list[Record] | list[Reply]
+Answer = Ready | Lost | Exception | list[Record] | list[WorkerReply]
 
 
 class WorkerHandle(Protocol):
@@ -184,8 +184,8 @@ class WorkQueue:
             yield [found[number] for number in numbers]
 
 
-def fail_question(question: Question, reason: str) -> list[Reply]:
-    return [Reply(number, error=reason) for number in question.numbers]
+def fail_question(question: Question, reason: str) -> list[WorkerReply]:
+    return [WorkerReply(number, error=reason) for number in question.numbers]
 
 
 @dataclass(eq=False)

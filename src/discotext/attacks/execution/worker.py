@@ -14,7 +14,7 @@ from typing import Any
 
 from discotext.attacks.execution.scheduler import Answer, Ready
 from discotext.attacks.job import Job
-from discotext.attacks.schedule import Question, Reply, Task
+from discotext.attacks.schedule import Question, Task, WorkerReply
 from discotext.attacks.task import TaskRunner
 from discotext.support.extras import flush_denormals_globally
 from discotext.support.threads import choose_small, make_environment
@@ -74,12 +74,12 @@ class Worker:
             return make_portable(error)
 
 
-def answer(victim: Victim, question: Question) -> list[Reply]:
+def answer(victim: Victim, question: Question) -> list[WorkerReply]:
     """What a victim says of each text of a question."""
     found = evaluate(victim, question.texts)
     rows = zip(question.numbers, found.scores.tolist(), found.errors, found.forwards.tolist(), strict=True)
     return [
-        Reply(number, tuple(row), error, count, found.seconds, victim.capabilities.classes_only)
+        WorkerReply(number, tuple(row), error, count, found.seconds, victim.capabilities.classes_only)
         for number, row, error, count in rows
     ]
 

@@ -16,7 +16,7 @@ from torch.nn import ModuleList
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.reach import AdditiveBound
-from discotext.victims.neural.networks import WINDOWS, Network
+from discotext.victims.neural.networks import WINDOWS, WordNetwork
 
 Projected = list[Floats]  # what candidates give to a network's first layer, in as many arrays as it likes
 
@@ -68,7 +68,7 @@ class ChoiceSet:
         return np.asarray(best[self.forced].sum(axis=0) + chosen.sum(axis=0))
 
 
-def fold_last(network: Network, pieces: Floats) -> tuple[Floats, Floats]:
+def fold_last(network: WordNetwork, pieces: Floats) -> tuple[Floats, Floats]:
     """Return weights (P, H) and biases (P,) from a text's representation to differences of class scores."""
     norm = network.norm
     numbers = (norm.weight, norm.bias, norm.running_mean, norm.running_var)
@@ -95,7 +95,7 @@ class AveragingBound:
 
     axis = 0  # of the candidates in the arrays that `project` returns
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: WordNetwork) -> None:
         self.network = network
         self.first, self.second = (to_doubles(network.reader[number]) for number in (0, 2))  # type: ignore[index]
 
@@ -163,7 +163,7 @@ class ConvolutionBound:
 
     axis = 1
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: WordNetwork) -> None:
         self.network = network
         assert isinstance(network.reader, ModuleList)
         self.filters = [to_doubles(layer) for layer in network.reader]
@@ -248,4 +248,4 @@ class Responses:
 
 
 NetworkBound = AveragingBound | ConvolutionBound
-BOUNDS: dict[str, Callable[[Network], NetworkBound]] = {"dan": AveragingBound, "wcnn": ConvolutionBound}
+BOUNDS: dict[str, Callable[[WordNetwork], NetworkBound]] = {"dan": AveragingBound, "wcnn": ConvolutionBound}

@@ -46,7 +46,7 @@ class Shape:
             raise ValueError(f"pool is {self.pool!r}; choose one of {', '.join(POOLS)}")
 
 
-class Network(nn.Module):
+class WordNetwork(nn.Module):
     """A recurrent, convolutional or averaging layer over word vectors, normalisation, dropout and a linear layer."""
 
     def __init__(self, shape: Shape) -> None:

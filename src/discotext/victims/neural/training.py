@@ -42,7 +42,7 @@ from discotext.text.merging import NOTHING_MERGED, MergedWords
 from discotext.text.space import Space
 from discotext.text.vectors import VECTOR_FORMATS, WordVectors, load_packaged_vectors
 from discotext.victims.encoded import EncodedVocabulary, encode_space, exchange_words
-from discotext.victims.neural.networks import Kind, Network, Pool, Shape, mask_lengths
+from discotext.victims.neural.networks import Kind, Pool, Shape, WordNetwork, mask_lengths
 from discotext.victims.neural.victim import NeuralVictim, build_vocabulary, pad
 
 SORTED = 50  # batches whose texts are sorted by length together: similar lengths, yet different batches every epoch
@@ -143,7 +143,7 @@ def train(
     torch.manual_seed(settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     real = torch.float64 if settings.precise else torch.float32
-    network = Network(shape).to(real).apply(_initialise).to(device)
+    network = WordNetwork(shape).to(real).apply(_initialise).to(device)
     # Half precision is enough for word vectors; rounded now, they do not change when they are stored.
     initial = torch.from_numpy(start).half().to(device, real)
     table = nn.Embedding(len(vocabulary), vectors.width, sparse=settings.tune_vectors, _weight=initial)
@@ -212,7 +212,7 @@ def _initialise(module: nn.Module) -> None:
 
 
 def _run_epochs(
-    network: Network,
+    network: WordNetwork,
     table: nn.Embedding,
     rows: Sequence[Ints],
     labels: Ints,

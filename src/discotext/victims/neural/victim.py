@@ -32,7 +32,7 @@ from discotext.text.vectors import Vectors, WordVectors
 from discotext.text.words import split
 from discotext.victims.folder import read_file, read_settings, write_folder
 from discotext.victims.neural.bounds import BOUNDS, ChoiceSet, NetworkBound, Projected
-from discotext.victims.neural.networks import Network, Shape, mask_lengths
+from discotext.victims.neural.networks import Shape, WordNetwork, mask_lengths
 from discotext.victims.victim import Capabilities, Victim
 
 UNKNOWN = 0
@@ -97,7 +97,7 @@ class NeuralVictim(Victim):
 
     def __init__(
         self,
-        network: Network,
+        network: WordNetwork,
         vocabulary: Vocabulary,
         table: Tensor,
         labels: Sequence[str],
@@ -254,7 +254,7 @@ def load_neural(folder: str | Path) -> NeuralVictim:
         shape = Shape(**settings["model"])
         # Built without memory, then given the tensors of the file: sizes that do not fit them allocate nothing.
         with torch.device("meta"):
-            network = Network(shape)
+            network = WordNetwork(shape)
         tensors = load(content[WEIGHTS])
         table = tensors.pop("table").float()
         network.load_state_dict({key.removeprefix("network."): value for key, value in tensors.items()}, assign=True)

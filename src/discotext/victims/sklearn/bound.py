@@ -22,7 +22,7 @@ import numpy as np
 
 from discotext.core.arrays import Bools, Floats, Ints
 from discotext.core.objectives import DifferenceObjective
-from discotext.core.reach import NEVER, ROUNDING, Chain, Reach, find_first
+from discotext.core.reach import NEVER, ROUNDING, ChainBound, Reach, find_first
 from discotext.text.space import Space
 from discotext.text.words import Words
 from discotext.victims.sklearn.features import Vectoriser
@@ -278,7 +278,7 @@ class View:
         length = float(((now * self.idf) ** 2).sum())
         return self._steps(weights, square, base + square * (length + size**2)), scale + offset * size
 
-    def _chain(self, steps: Steps) -> tuple[Chain, Floats, Ints]:
+    def _chain(self, steps: Steps) -> tuple[ChainBound, Floats, Ints]:
         """The sum that is to be maximised, over the positions that are open; gains; and the candidates it is over."""
         gains = np.zeros(len(self.allowed))
         for candidate, (added, taken) in self.changes.items():
@@ -291,7 +291,7 @@ class View:
             if here in self.text.pairs and self.text.pairs[here][0] in self.open:
                 pairs[place] = self._together(here, steps)
         changed = mine != self.starts[self.position[mine]]
-        return Chain(counts, changed, gains[mine], pairs), gains, mine
+        return ChainBound(counts, changed, gains[mine], pairs), gains, mine
 
     def _together(self, here: int, steps: Steps) -> Floats:
         """(k, l) what candidates of two neighbours gain beyond what each gains alone."""
@@ -309,7 +309,7 @@ class View:
         found[:, theirs == other] = 0.0
         return np.asarray(found)
 
-    def _values_of_best(self, chain: Chain, best: Floats, local: Ints) -> Floats:
+    def _values_of_best(self, chain: ChainBound, best: Floats, local: Ints) -> Floats:
         """f(count) of a choice that is nearly the best: of each position what is best with most changes."""
         if not len(self.open):
             return self._transform(self.counts)

@@ -386,7 +386,7 @@ def read_steps(steps: Sequence[Any]) -> list[Part]:
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class TermVocabulary:
     """The words that one of several vectorisers knows. parts: of each the tokeniser, and the tokens it knows."""
 
     parts: Sequence[tuple[Callable[[str], tuple[Any, ...]], set[Any]]]
@@ -421,7 +421,7 @@ def find_vocabulary(pipeline: Any) -> Container[str] | None:
                 # If single words are not features, a word counts as known if an n-gram contains it.
                 known = [word for term in known for word in term.split(" ")]
             parts.append((make_tokeniser(step), set(known)))
-        return Vocabulary(parts) if parts else None
+        return TermVocabulary(parts) if parts else None
     except Exception:  # reading an attribute of a third-party estimator may raise anything
         return None
 
