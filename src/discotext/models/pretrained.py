@@ -29,6 +29,9 @@ MEMORY = 1 << 16  # tokens whose pieces are remembered
 TOKENS_PER_CALL = 2048  # pieces that are predicted at once: each needs a score for every piece of the vocabulary
 Pieces = list[int]
 
+# Constants that older versions of the library stored beside the weights, and that today's models make anew.
+BUFFERS = re.compile(r"\.(masked_bias|attn\.bias|attn\.attention\.bias|rotary_emb\.inv_freq)$")
+
 
 def load_pretrained(name: str, kind: str, role: str, **settings: Any) -> tuple[Any, Any]:
     """Load a tokeniser and a model from a folder, a GGUF file or the hub; a ValueError says why they cannot be loaded.
@@ -81,7 +84,7 @@ def check_loaded(report: Mapping[str, Any], unused: str | None = None) -> None:
     report: the loading info of transformers. unused: a word in the names of weights that may be missing.
     """
     # A number in a name is that of a layer: a model without one of its layers is not the one that was trained.
-    left = sorted(key for key in report["unexpected_keys"] if re.search(r"\.\d+\.", key))
+    left = sorted(key for key in report["unexpected_keys"] if re.search(r"\.\d+\.", key) and not BUFFERS.search(key))
     if left:
         raise ValueError(f"its weights contain {left[0]}, which its config.json does not describe")
     for key, stored, described in report["mismatched_keys"]:

@@ -242,8 +242,11 @@ def parse_labelled_row(row: Any) -> dict[str, Any] | None:
 
 
 def parse_named_score(entry: Any) -> tuple[str, Any] | None:
-    """Return the class and the score of an object with one string and one number; None for anything else."""
+    """Return class and score of an object: its `label` and `score`, or its one string and one number; else None."""
+    if isinstance(entry, Mapping) and {"label", "score"} <= set(entry):
+        return str(entry["label"]), entry["score"]  # other fields, such as an index, do no harm
     values = list(entry.values()) if isinstance(entry, Mapping) else []
     names = [value for value in values if isinstance(value, str)]
-    numbers = [value for value in values if isinstance(value, SupportsFloat) and not isinstance(value, bool)]
+    # NumPy's strings can be converted to numbers, too.
+    numbers = [value for value in values if isinstance(value, SupportsFloat) and not isinstance(value, bool | str)]
     return (names[0], numbers[0]) if len(names) == len(numbers) == 1 else None
